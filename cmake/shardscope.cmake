@@ -1,0 +1,88 @@
+# Build functions of the project: one library a folder, one test program a folder.
+
+add_library(shardscope_options INTERFACE)
+target_include_directories(shardscope_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(shardscope_options INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+if(SHARDSCOPE_SANITIZE)
+  target_compile_options(shardscope_options INTERFACE
+    -fsanitize=${SHARDSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(shardscope_options INTERFACE -fsanitize=${SHARDSCOPE_SANITIZE})
+endif()
+find_program(SHARDSCOPE_MOLD mold)
+if(SHARDSCOPE_MOLD)
+  target_link_options(shardscope_options INTERFACE -fuse-ld=mold)
+endif()
+find_program(SHARDSCOPE_CCACHE ccache)
+if(SHARDSCOPE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SHARDSCOPE_CCACHE})
+endif()
+
+# Sources of a folder, without programs of their own.
+function(shardscope_sources out folder)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  list(FILTER found EXCLUDE REGEX "/cuda/")
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# shardscope_library(NAME LINK targets...): the folder NAME as the library shardscope_NAME.
+function(shardscope_library name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  shardscope_sources(sources ${name})
+  if(sources)
+    add_library(shardscope_${name} STATIC ${sources})
+    target_link_libraries(shardscope_${name} PUBLIC shardscope_options ${ARG_LINK})
+  else()
+    add_library(shardscope_${name} INTERFACE)
+    target_link_libraries(shardscope_${name} INTERFACE shardscope_options ${ARG_LINK})
+  endif()
+endfunction()
+
+# shardscope_program(NAME DIRECTORY folder LINK targets...)
+function(shardscope_program name)
+  cmake_parse_arguments(ARG "" "DIRECTORY" "LINK" ${ARGN})
+  shardscope_sources(sources ${ARG_DIRECTORY})
+  if(sources)
+    add_executable(${name} ${sources})
+    target_link_libraries(${name} PRIVATE ${ARG_LINK})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  endif()
+endfunction()
+
+# shardscope_tests(NAME [LINK targets...]): tests/NAME as the program test_NAME; links the folder's
+# library unless told otherwise. Tests read ../shared/data where it is present.
+function(shardscope_tests name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  shardscope_sources(sources tests/${name})
+  if(NOT sources)
+    return()
+  endif()
+  if(NOT ARG_LINK)
+    set(ARG_LINK shardscope_${name})
+  endif()
+  add_executable(test_${name} ${sources})
+  target_link_libraries(test_${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(test_${name} PRIVATE
+    SHARDSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    SHARDSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_precompile_headers(test_${name} PRIVATE <gtest/gtest.h> <string> <vector>)
+  set_target_properties(test_${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  if(TARGET shardscope)
+    add_dependencies(test_${name} shardscope)
+  endif()
+  add_test(NAME ${name} COMMAND test_${name})
+endfunction()
+
+# shardscope_benchmarks(LINK targets...): every bench/*.cpp is a program of its own.
+function(shardscope_benchmarks)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE ${ARG_LINK} benchmark::benchmark)
+    set_target_properties(${name} PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  endforeach()
+endfunction()

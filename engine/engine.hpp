@@ -1,0 +1,102 @@
+#pragma once
+// Runs a layout for real: a set of ranks with their tables, streams and communicators.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/batches/batch.hpp"
+#include "layout/bytes.hpp"
+#include "layout/layout.hpp"
+#include "layout/memory.hpp"
+#include "layout/result.hpp"
+#include "layout/schedule.hpp"
+#include "layout/topology.hpp"
+#include "layout/workload.hpp"
+#include "profiler/span.hpp"
+
+namespace shardscope {
+class Recorder;
+}
+
+namespace shardscope::engine {
+
+enum class CommKind : std::uint8_t { threads, loopback };
+
+/// Bandwidth a rank may use per link class, bytes/s; 0: unthrottled. Makes the run `emulated`.
+struct WireThrottle {
+  double intra_bytes_per_s = 0;
+  double inter_bytes_per_s = 0;
+};
+
+struct EngineConfig {
+  Workload workload;
+  Topology topology;
+  Layout layout;
+  ScheduleKind schedule = ScheduleKind::serial;
+  CommKind comm = CommKind::threads;
+  WireThrottle wire;
+  std::uint64_t seed = 0;
+  std::int32_t batches = 4;  ///< global batches generated ahead and cycled through
+  double loss_scale = 1;     ///< power of two; for fp16 wires
+  bool deferred_streams = false;  ///< debug: StreamMode::deferred
+};
+
+/// Times of a block of iterations.
+struct Block {
+  std::vector<Iteration> iterations;
+  std::vector<double> critical_path_ms;  ///< per iteration: slowest rank's busy time by stage, summed
+};
+
+/// Gradient of the loss with respect to every feature's output, given instead of the dense part
+/// (tests). Filled by the caller: samples x output width of the feature, one vector a feature.
+using GivenGradients = std::function<void(std::int64_t iteration, std::int32_t rank,
+                                          const RankBatch& batch,
+                                          std::vector<std::vector<float>>& gradients)>;
+
+/// All ranks of one run in this process. Not thread-safe; abort() may come from any thread.
+class Engine {
+ public:
+  /// Checks the layout, generates batches, allocates every arena, fills the tables.
+  [[nodiscard]] static Result<std::unique_ptr<Engine>> create(
+      EngineConfig config, std::shared_ptr<const BatchSource> source,
+      GivenGradients given = nullptr);
+
+  virtual ~Engine() = default;
+
+  /// Runs `iterations` iterations; with a recorder, spans go there (traced). The recorder's cost is
+  /// nothing when null.
+  [[nodiscard]] virtual Result<Block> run(std::int32_t iterations, Recorder* recorder) = 0;
+
+  /// Moves shards to a new layout keeping weights and optimizer state.
+  [[nodiscard]] virtual Status apply(const Layout& layout) = 0;
+
+  /// Weights of a table assembled from its shards, rows x dim, fp32.
+  [[nodiscard]] virtual std::vector<float> weights(std::int32_t table) const = 0;
+  /// Forward output of a feature on a rank after the last iteration (samples x output width).
+  [[nodiscard]] virtual std::vector<float> output(std::int32_t feature, std::int32_t rank) const = 0;
+
+  /// Loss and AUC on the next `batches` batches of an evaluation source, no update.
+  struct Evaluation {
+    double loss = 0;
+    double auc = 0;
+    std::int64_t samples = 0;
+  };
+  [[nodiscard]] virtual Result<Evaluation> evaluate(const BatchSource& source,
+                                                    std::int32_t batches) = 0;
+
+  /// Bytes each rank's communicators counted in the last iteration.
+  [[nodiscard]] virtual std::vector<RankTraffic> traffic() const = 0;
+  /// Largest use of each rank's arena so far.
+  [[nodiscard]] virtual std::vector<std::int64_t> arena_peak_bytes() const = 0;
+  [[nodiscard]] virtual const EngineConfig& config() const = 0;
+  /// measured, or emulated under a throttle or loopback.
+  [[nodiscard]] virtual Mode mode() const = 0;
+
+  /// Ends a running run() within 1 s with an error that carries the reason.
+  virtual void abort(const Error& reason) = 0;
+};
+
+}  // namespace shardscope::engine

@@ -1,0 +1,71 @@
+#pragma once
+// A rank's FIFO of work and the events that order several of them.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace shardscope::engine {
+
+/// A callable in fixed storage: enqueuing never allocates. Captures must be trivially copyable and
+/// at most kCapacity bytes (capture a pointer to more).
+class Task {
+ public:
+  static constexpr std::size_t kCapacity = 120;
+
+  Task() = default;
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, Task>)
+  Task(F&& function) {  // NOLINT(google-explicit-constructor): a lambda is a task
+    using Function = std::remove_cvref_t<F>;
+    static_assert(sizeof(Function) <= kCapacity, "capture a pointer instead");
+    static_assert(std::is_trivially_copyable_v<Function>, "capture plain values");
+    ::new (static_cast<void*>(storage_)) Function(std::forward<F>(function));
+    call_ = [](void* storage) { (*std::launder(reinterpret_cast<Function*>(storage)))(); };
+  }
+  void operator()() {
+    if (call_ != nullptr) call_(storage_);
+  }
+
+ private:
+  alignas(std::max_align_t) std::byte storage_[kCapacity] = {};
+  void (*call_)(void*) = nullptr;
+};
+
+/// A point in a stream, copied by value. `state` belongs to the device that made it; `sequence`
+/// is the record it stands for.
+struct Event {
+  void* state = nullptr;
+  std::uint64_t sequence = 0;
+};
+
+/// FIFO of one rank. Calls return at once; work runs in order. Not thread-safe: one host thread a
+/// rank enqueues.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+
+  virtual void enqueue(const Task& task) = 0;
+  /// An event that is complete when everything enqueued before has run.
+  [[nodiscard]] virtual Event record() = 0;
+  /// Work enqueued after this starts only when the event is complete.
+  virtual void wait(const Event& event) = 0;
+  /// Blocks the host until the event is complete.
+  virtual void synchronize(const Event& event) = 0;
+};
+
+/// How a cpu stream runs its work.
+enum class StreamMode : std::uint8_t {
+  threaded,  ///< a worker thread a stream
+  inline_,   ///< at once on the host thread (loopback: one rank after another)
+  deferred,  ///< nothing runs before a wait or synchronize asks for it: shows missing waits
+};
+
+/// A cpu stream. `name` is the thread's name in a debugger.
+[[nodiscard]] std::unique_ptr<Stream> make_cpu_stream(StreamMode mode, const char* name);
+
+}  // namespace shardscope::engine
