@@ -1,11 +1,13 @@
 #pragma once
 // The work a device does for the pipeline: argument structs of every operation, shared by all
 // devices. Pointers are device memory that stays valid until the stream has run the call; strides
-// and widths are in elements. The cpu kernels that take these structs stand in engine/cpu/kernels.hpp.
+// and widths are in elements. The cpu kernels that take these structs stand in
+// engine/cpu/kernels.hpp.
 
 #include <cstddef>
 #include <cstdint>
 
+#include "layout/scratch_bytes.hpp"
 #include "layout/workload.hpp"
 
 namespace shardscope::engine {
@@ -77,7 +79,8 @@ struct Bucketize {
 
 /// Distinct ids in order of first appearance, grouped by row shard. Local rows of shard j go to
 /// unique_out[j]; slot[n] is the position of ids[n] in the concatenation of all shards' lists.
-/// `table` is scratch of at least dedup_table_bytes(count).
+/// `table` is scratch of at least dedup_table_bytes(count, key), 64-byte aligned. At most 2^32 - 1
+/// ids.
 struct Dedup {
   std::int64_t count = 0;
   const void* ids = nullptr;
@@ -90,16 +93,15 @@ struct Dedup {
   void* table = nullptr;
 };
 
-[[nodiscard]] std::int64_t dedup_table_bytes(std::int64_t count);
-
 /// Index calculation: sorts occurrences by row (stable) and finds the distinct rows.
-/// unique_rows[u], offsets[0..u] into the sorted occurrences, gradient_row and weight of each
-/// sorted occurrence. `scratch` holds sort_scratch_bytes(count, weighted).
+/// unique_rows[u], offsets[0..unique_count] into the sorted occurrences (one more than the distinct
+/// rows), gradient_row and weight of each sorted occurrence. At most 2^32 - 1 occurrences.
+/// `scratch` holds sort_scratch_bytes(count, row_limit), 64-byte aligned.
 struct SortIndex {
   std::int64_t count = 0;
   const void* rows = nullptr;  ///< local row of each occurrence
   KeyType key = KeyType::i32;
-  std::int64_t row_limit = 0;  ///< rows are below this: bounds the radix passes
+  std::int64_t row_limit = 0;                   ///< rows are below this: bounds the radix passes
   const std::uint32_t* gradient_row = nullptr;  ///< gradient of each occurrence; null: its index
   const float* weights = nullptr;
   std::int64_t* unique_rows = nullptr;
@@ -110,10 +112,9 @@ struct SortIndex {
   void* scratch = nullptr;
 };
 
-[[nodiscard]] std::int64_t sort_scratch_bytes(std::int64_t count, bool weighted);
-
 /// Sums the gradients of each distinct row: out[u] = factor * sum weight * gradient(i), fp32.
-/// Gradient row g starts at gradients + row_offset[g] elements (null: g * stride).
+/// Gradient row g starts at gradients + row_offset[g] elements (null: g * stride). The occurrences
+/// of a row are added in sorted order.
 struct SegmentReduce {
   const std::int64_t* unique_count = nullptr;  ///< read when the call runs
   const std::uint32_t* offsets = nullptr;
@@ -138,7 +139,10 @@ struct SquareSum {
 
 /// Updates the listed rows. `step` counts iterations from 1 (adam's bias correction; stochastic
 /// rounding). fp16 and bf16 rows are rounded stochastically from (seed, table, row, column, step).
-/// Row-wise adagrad: state += row_square_sum / full_width; w -= lr * g / (sqrt(state) + eps).
+/// adagrad: state += g^2; w -= lr * g / (sqrt(state) + eps).
+/// rowwise_adagrad: state += row_square_sum / full_width; w as adagrad.
+/// adam: m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
+///       w -= lr * (m / (1 - beta1^step)) / (sqrt(v / (1 - beta2^step)) + eps).
 struct OptimizerUpdate {
   Optimizer optimizer;
   const std::int64_t* unique_count = nullptr;
@@ -148,15 +152,26 @@ struct OptimizerUpdate {
   void* rows = nullptr;
   DType row_type = DType::fp32;
   std::int32_t width = 0;
-  std::int32_t full_width = 0;     ///< dim of the table
-  float* state = nullptr;          ///< words_per_element x rows x width, word-major; then rows
-  std::int64_t row_count = 0;      ///< rows of the shard
+  std::int32_t full_width = 0;  ///< dim of the table
+  float* state = nullptr;       ///< words_per_element x rows x width, word-major; then rows
+  std::int64_t row_count = 0;   ///< rows of the shard
   std::int64_t step = 1;
   std::uint64_t seed = 0;
   std::int32_t table = 0;
-  std::int32_t first_column = 0;   ///< of the shard in its table
-  std::int64_t row_scale = 1;      ///< table row = local * row_scale + row_base (rounding key)
+  std::int32_t first_column = 0;  ///< of the shard in its table
+  std::int64_t row_scale = 1;     ///< table row = local * row_scale + row_base (rounding key)
   std::int64_t row_base = 0;
+};
+
+/// SegmentReduce and OptimizerUpdate of the same rows in one pass: the reduced gradients stay in
+/// cache instead of going to memory and back. Equal bit for bit to the separate calls; for
+/// rowwise_adagrad the square sum is taken over the shard's width, so it needs whole rows (or
+/// Optimizer::per_shard). Of the parts, reduce.out, update.gradients, update.row_square_sum and
+/// update.unique_count are not used. `scratch` holds reduce_update_bytes(width).
+struct ReduceUpdate {
+  SegmentReduce reduce;
+  OptimizerUpdate update;
+  float* scratch = nullptr;
 };
 
 }  // namespace shardscope::engine

@@ -1,0 +1,28 @@
+#include "layout/scratch_bytes.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace shardscope {
+
+std::int64_t dedup_table_bytes(std::int64_t count, KeyType key) {
+  const auto entries = static_cast<std::int64_t>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(2 * count, 16))));
+  return entries * 2 * bytes_of(key) + 4 * count;
+}
+
+std::int64_t sort_scratch_bytes(std::int64_t count, std::int64_t row_limit) {
+  const std::int64_t entry = row_limit <= (std::int64_t{1} << 32) ? 8 : 16;
+  return 2 * entry * count;
+}
+
+std::int64_t reduce_update_rows(std::int64_t width) {
+  constexpr std::int64_t kBlockBytes = 16 * 1024;  // half of a 32 KiB first-level cache
+  return std::max<std::int64_t>(kBlockBytes / (4 * std::max<std::int64_t>(width, 1)), 1);
+}
+
+std::int64_t reduce_update_bytes(std::int64_t width) {
+  return reduce_update_rows(width) * (4 * width + 4);
+}
+
+}  // namespace shardscope
