@@ -187,7 +187,7 @@ struct Workload {
 /// concat features num_poolings * hotness * dim, sequences num_poolings * dim (their mean).
 [[nodiscard]] std::int64_t interaction_width(const Workload& workload);
 
-/// The name used in files and on screens, and back. Unknown text gives an empty optional.
+/// The name used in files and on screens. layout/names.hpp reads names back.
 [[nodiscard]] const char* to_string(DType value);
 [[nodiscard]] const char* to_string(KeyType value);
 [[nodiscard]] const char* to_string(OptimizerKind value);

@@ -8,8 +8,9 @@ namespace {
 TEST(Result, ErrorTextHasPlaceExpectationAndCureOnOneLine) {
   const Error error{ErrorKind::usage, "rows is -1", "model.json:3:9", "a whole number >= 0",
                     "Write the table's row count"};
-  EXPECT_EQ(to_string(error),
-            "model.json:3:9: rows is -1; expected a whole number >= 0. Write the table's row count");
+  EXPECT_EQ(
+      to_string(error),
+      "model.json:3:9: rows is -1; expected a whole number >= 0. Write the table's row count");
 }
 
 TEST(Result, ExitCodesFollowTheKind) {
