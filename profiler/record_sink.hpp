@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "layout/result.hpp"
+#include "profiler/activity.hpp"
 #include "profiler/span.hpp"
 
 namespace shardscope {
@@ -24,6 +26,12 @@ struct RunInfo {
   std::string layout_json;
   std::string environment_json;
   std::uint64_t seed = 0;
+  std::int64_t global_batch = 0;  ///< samples an iteration
+  std::int64_t rows_cap = 0;      ///< tables were shrunk to so many rows; 0: they were not
+  std::int32_t ranks = 0;
+  std::int64_t epoch_ns =
+      0;  ///< steady_ns() that the run's times count from; 0: begin_run's moment
+  std::vector<GpuInfo> gpus;  ///< devices that ActivityRecord::device counts; empty on the CPU
 };
 
 /// A finished run's figures.
@@ -36,7 +44,7 @@ struct RunSummary {
   std::string message;
 };
 
-/// Calls come from one thread (the recorder's drain thread or the run's owner), never from a
+/// Calls come from the recorders' drain threads, collectors and the runs' owners, never from a
 /// rank's timed path. None of them blocks on a slow disk longer than its queue is full.
 class RecordSink {
  public:

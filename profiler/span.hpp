@@ -2,8 +2,6 @@
 // One timed piece of work of one rank, and the summaries made of spans. Plain values.
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "layout/executor.hpp"
 #include "layout/schedule.hpp"
@@ -23,7 +21,7 @@ enum class Mode : std::uint8_t {
 struct Span {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t busy_ns = 0;  ///< thread CPU time inside, waits excluded; 0 where unknown
+  std::int64_t busy_ns = 0;      ///< thread CPU time inside, waits excluded; 0 where unknown
   std::int64_t intra_bytes = 0;  ///< sent by this rank
   std::int64_t inter_bytes = 0;
   std::int64_t rows = 0;  ///< ids or rows the stage worked on
@@ -40,34 +38,14 @@ struct Span {
 /// One iteration of a run, all ranks.
 struct Iteration {
   std::int32_t index = 0;
-  std::int32_t block = 0;       ///< interleaved block it belongs to
+  std::int32_t block = 0;  ///< interleaved block it belongs to
   std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;      ///< of the slowest rank
-  bool warm_up = false;         ///< excluded from every figure
-  bool traced = false;          ///< spans were recorded
-  double loss = 0;              ///< mean over the global batch; NaN without a dense part
+  std::int64_t end_ns = 0;  ///< of the slowest rank
+  bool warm_up = false;     ///< excluded from every figure
+  bool traced = false;      ///< spans were recorded
+  double loss = 0;          ///< mean over the global batch; NaN without a dense part
 
   friend bool operator==(const Iteration&, const Iteration&) = default;
-};
-
-/// GPU or driver activity as a collector delivers it (CUPTI); names are interned by the sink.
-struct ActivityRecord {
-  enum class Kind : std::uint8_t { kernel, memcpy, memset, runtime, synchronization, overhead };
-  Kind kind = Kind::kernel;
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;  ///< equal to start where the timestamp was lost
-  std::int32_t rank = 0;
-  std::int32_t device = 0;
-  std::int32_t context = 0;
-  std::int32_t stream = 0;
-  std::uint32_t correlation = 0;
-  std::int64_t bytes = 0;
-  std::int32_t detail = 0;  ///< memcpy direction, synchronization type
-  std::int32_t iteration = 0;
-  Stage stage = Stage::input_dist;
-  Work work = Work::RB;
-  bool attributed = false;  ///< iteration, stage and work are known
-  std::string name;
 };
 
 }  // namespace shardscope
