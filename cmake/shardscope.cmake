@@ -63,7 +63,8 @@ function(shardscope_tests name)
     set(ARG_LINK shardscope_${name})
   endif()
   add_executable(test_${name} ${sources})
-  target_link_libraries(test_${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(test_${name} PRIVATE ${ARG_LINK} shardscope_fuzz_replay
+    GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(test_${name} PRIVATE
     SHARDSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     SHARDSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
@@ -86,5 +87,32 @@ function(shardscope_benchmarks)
     target_link_libraries(${name} PRIVATE ${ARG_LINK} benchmark::benchmark)
     set_target_properties(${name} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  endforeach()
+endfunction()
+
+# What runs fuzz targets inside the test programs.
+function(shardscope_fuzz_replay)
+  add_library(shardscope_fuzz_replay STATIC
+    ${PROJECT_SOURCE_DIR}/tests/fuzz/mutate.cpp ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp)
+  target_link_libraries(shardscope_fuzz_replay PUBLIC shardscope_options GTest::gtest)
+  target_compile_definitions(shardscope_fuzz_replay PRIVATE
+    SHARDSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    SHARDSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+endfunction()
+
+# shardscope_fuzzers(LINK targets...): every tests/FOLDER/NAME_fuzz.cpp as the libFuzzer program
+# fuzz_NAME (scripts/fuzz).
+function(shardscope_fuzzers)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_fuzz.cpp)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    string(REGEX REPLACE "_fuzz$" "" name ${name})
+    add_executable(fuzz_${name} ${source})
+    target_compile_definitions(fuzz_${name} PRIVATE SHARDSCOPE_LIBFUZZER)
+    target_link_libraries(fuzz_${name} PRIVATE ${ARG_LINK})
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(fuzz_${name} PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   endforeach()
 endfunction()
