@@ -27,10 +27,14 @@ function(shardscope_sources out folder)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# shardscope_library(NAME LINK targets...): the folder NAME as the library shardscope_NAME.
+# shardscope_library(NAME [EXCLUDE file] LINK targets...): the folder NAME as the library
+# shardscope_NAME.
 function(shardscope_library name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "EXCLUDE" "LINK" ${ARGN})
   shardscope_sources(sources ${name})
+  if(ARG_EXCLUDE)
+    list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/${ARG_EXCLUDE})
+  endif()
   if(sources)
     add_library(shardscope_${name} STATIC ${sources})
     target_link_libraries(shardscope_${name} PUBLIC shardscope_options ${ARG_LINK})
@@ -40,15 +44,12 @@ function(shardscope_library name)
   endif()
 endfunction()
 
-# shardscope_program(NAME DIRECTORY folder LINK targets...)
-function(shardscope_program name)
-  cmake_parse_arguments(ARG "" "DIRECTORY" "LINK" ${ARGN})
-  shardscope_sources(sources ${ARG_DIRECTORY})
-  if(sources)
-    add_executable(${name} ${sources})
-    target_link_libraries(${name} PRIVATE ${ARG_LINK})
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-  endif()
+# shardscope_program(NAME main-file LINK targets...)
+function(shardscope_program name main)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${main})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
 # shardscope_tests(NAME [LINK targets...]): tests/NAME as the program test_NAME; links the folder's
@@ -71,9 +72,6 @@ function(shardscope_tests name)
   target_precompile_headers(test_${name} PRIVATE <gtest/gtest.h> <string> <vector>)
   set_target_properties(test_${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-  if(TARGET shardscope)
-    add_dependencies(test_${name} shardscope)
-  endif()
   add_test(NAME ${name} COMMAND test_${name})
 endfunction()
 

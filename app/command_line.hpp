@@ -1,0 +1,2 @@
+#pragma once
+namespace shardscope::app { int run(int argc, char** argv); }
