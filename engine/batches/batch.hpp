@@ -48,6 +48,10 @@ struct RankBatch {
 /// What becomes of an id outside its table.
 enum class RangePolicy : std::uint8_t { error, wrap };
 
+/// Which samples a source makes. Recorded streams keep their last fifth for evaluation; synthetic
+/// sources have as many fresh samples as wanted for either.
+enum class Split : std::uint8_t { whole, training, evaluation };
+
 /// Makes batches. A batch depends on (seed, iteration) and the workload alone: the samples of all
 /// ranks together are the same for any number of ranks and threads. make() is const and may be
 /// called from several threads.
@@ -61,10 +65,16 @@ class BatchSource {
 };
 
 /// Synthetic ids by each feature's IdDistribution and Hotness; labels by the synthetic task of
-/// engine/batches/task.hpp. Features with a recorded distribution read their stream.
+/// engine/batches/task.hpp. Features with a recorded distribution read their stream, and where
+/// there is one, labels and dense inputs are the stream's. Without a dense part
+/// (Interaction::none) batches carry no dense inputs and all labels are 0.
+///
+/// Synthetic ids are drawn for the workload's own (possibly capped) rows; recorded ids outside the
+/// table follow `policy` (wrap takes them modulo the rows).
 [[nodiscard]] Result<std::unique_ptr<BatchSource>> make_batch_source(const Workload& workload,
                                                                      std::uint64_t seed,
-                                                                     RangePolicy policy);
+                                                                     RangePolicy policy,
+                                                                     Split split = Split::whole);
 
 /// Counts of one global batch (all ranks' parts) under a layout.
 [[nodiscard]] BatchCounts count_batch(const Workload& workload, const Layout& layout,
