@@ -52,7 +52,12 @@ struct RankTraffic {
   friend bool operator==(const RankTraffic&, const RankTraffic&) = default;
 };
 
-/// Traffic of every rank for executor `engine`.
+/// fp32 elements that the DP tables all-reduce: a gradient for every element and, behind all of a
+/// table's, a touch mark a row (adam updates rows with a zero gradient too).
+[[nodiscard]] std::int64_t dp_gradient_elements(const Workload& workload, const Layout& layout);
+
+/// Traffic of every rank for executor `engine`. Exchanges of vectors use the wire type; sums over
+/// ranks (DP and dense gradients, row-wise sums of g^2) stay fp32.
 [[nodiscard]] std::vector<RankTraffic> traffic_of(const Workload& workload,
                                                   const Topology& topology, const Layout& layout,
                                                   const BatchCounts& counts);
