@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/batches/batch.hpp"
+#include "engine/comm/wire_throttle.hpp"
 #include "layout/bytes.hpp"
 #include "layout/layout.hpp"
 #include "layout/memory.hpp"
@@ -24,12 +25,6 @@ class Recorder;
 namespace shardscope::engine {
 
 enum class CommKind : std::uint8_t { threads, loopback };
-
-/// Bandwidth a rank may use per link class, bytes/s; 0: unthrottled. Makes the run `emulated`.
-struct WireThrottle {
-  double intra_bytes_per_s = 0;
-  double inter_bytes_per_s = 0;
-};
 
 struct EngineConfig {
   Workload workload;

@@ -44,11 +44,14 @@ struct Event {
 };
 
 /// FIFO of one rank. Calls return at once; work runs in order. Not thread-safe: one host thread a
-/// rank enqueues.
+/// rank enqueues. A stream's events must not be waited on after it is gone: synchronize all streams
+/// of a rank before destroying the first.
 class Stream {
  public:
+  /// Runs what is left first, except in a deferred stream, which drops what nobody asked for.
   virtual ~Stream() = default;
 
+  /// Never allocates. With a full queue it waits for room.
   virtual void enqueue(const Task& task) = 0;
   /// An event that is complete when everything enqueued before has run.
   [[nodiscard]] virtual Event record() = 0;
@@ -62,7 +65,8 @@ class Stream {
 enum class StreamMode : std::uint8_t {
   threaded,  ///< a worker thread a stream
   inline_,   ///< at once on the host thread (loopback: one rank after another)
-  deferred,  ///< nothing runs before a wait or synchronize asks for it: shows missing waits
+  deferred,  ///< nothing runs before a wait or synchronize asks for it (or the queue of 1,024 calls
+             ///< is full): shows missing waits
 };
 
 /// A cpu stream. `name` is the thread's name in a debugger.

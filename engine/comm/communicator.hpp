@@ -37,6 +37,18 @@ struct AllToAllV {
   const std::int64_t* receive_bytes = nullptr;
 };
 
+/// Where the time of a communicator's calls went, since creation. Ranks that share cores: waits are
+/// what a rank's own work does not contain.
+struct CommTimes {
+  std::int64_t waited_ns = 0;  ///< for peers to arrive or to finish (loopback: for this rank's turn)
+  std::int64_t copied_ns = 0;  ///< moving and adding bytes
+  std::int64_t wire_ns = 0;    ///< held back by the throttle after the copies were done
+
+  friend bool operator==(const CommTimes&, const CommTimes&) = default;
+};
+
+class PeerWindow;
+
 /// Calls enqueue on the stream and return; results are visible after an event recorded behind
 /// them. After abort (local or by a peer) every pending and later call returns promptly without
 /// effect, and status() tells the reason. Peers with mismatched sizes are an error, not a hang.
@@ -67,13 +79,24 @@ class Communicator {
 
   virtual void barrier(Stream& stream, Group group) = 0;
 
+  /// Names the calls enqueued from now on in errors (a stage: "RB network_forward"). The text must
+  /// outlive the communicator; it is not copied.
+  virtual void set_label(const char* label) = 0;
+
+  /// Direct writes into the buffers of this rank's fast domain; null where the device has none.
+  [[nodiscard]] virtual PeerWindow* peer_window() { return nullptr; }
+
   /// Ends every wait of every rank within 1 s. May be called from any thread; the first reason
   /// stays.
   virtual void abort(const Error& reason) = 0;
   [[nodiscard]] virtual Status status() const = 0;
 
-  /// Bytes this rank has sent to other ranks since creation, counts and all-reduce included.
+  /// Bytes this rank has sent to other ranks since creation, counts (8 bytes each) and all-reduce
+  /// included. Grows as the calls run, so a task on the same stream reads exactly what the calls
+  /// before it have sent. Any thread may ask.
   [[nodiscard]] virtual LinkBytes sent() const = 0;
+  /// Grows like sent().
+  [[nodiscard]] virtual CommTimes times() const = 0;
 };
 
 }  // namespace shardscope::engine
