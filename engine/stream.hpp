@@ -19,8 +19,8 @@ class Task {
 
   Task() = default;
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, Task>)
-  Task(F&& function) {  // NOLINT(google-explicit-constructor): a lambda is a task
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Task>)
+      Task(F&& function) {  // NOLINT(google-explicit-constructor): a lambda is a task
     using Function = std::remove_cvref_t<F>;
     static_assert(sizeof(Function) <= kCapacity, "capture a pointer instead");
     static_assert(std::is_trivially_copyable_v<Function>, "capture plain values");

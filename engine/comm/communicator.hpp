@@ -40,7 +40,8 @@ struct AllToAllV {
 /// Where the time of a communicator's calls went, since creation. Ranks that share cores: waits are
 /// what a rank's own work does not contain.
 struct CommTimes {
-  std::int64_t waited_ns = 0;  ///< for peers to arrive or to finish (loopback: for this rank's turn)
+  std::int64_t waited_ns =
+      0;  ///< for peers to arrive or to finish (loopback: for this rank's turn)
   std::int64_t copied_ns = 0;  ///< moving and adding bytes
   std::int64_t wire_ns = 0;    ///< held back by the throttle after the copies were done
 
@@ -65,8 +66,7 @@ class Communicator {
   /// Sends send[peer * slots ...] to each peer and fills receive alike; slots int64 a peer.
   [[nodiscard]] virtual CountsHandle exchange_counts(Stream& stream, Group group,
                                                      const std::int64_t* send,
-                                                     std::int64_t* receive,
-                                                     std::int32_t slots) = 0;
+                                                     std::int64_t* receive, std::int32_t slots) = 0;
   /// The host's only wait inside an iteration.
   [[nodiscard]] virtual Status wait(const CountsHandle& handle) = 0;
 

@@ -10,8 +10,8 @@ namespace shardscope::engine {
 
 /// One rank's view of its domain's buffers. Peers are numbered as in Group::domain. Use: every rank
 /// publishes once; then, each time, work on the stream writes into peer(p) at places no other rank
-/// writes, wrote() tells how much went to whom, and fence() makes all of it visible to its owners. A
-/// second fence() (or any call all of the domain take part in) must stand between the owner's
+/// writes, wrote() tells how much went to whom, and fence() makes all of it visible to its owners.
+/// A second fence() (or any call all of the domain take part in) must stand between the owner's
 /// reading and the next writes.
 class PeerWindow {
  public:
