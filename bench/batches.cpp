@@ -4,6 +4,8 @@
 
 #include <limits>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "engine/batches/batch.hpp"
 
@@ -85,6 +87,52 @@ void reuse_histogram(benchmark::State& state) {
   generate(state, one_feature(1'000'000'000, ids, 10));
 }
 BENCHMARK(reuse_histogram);
+
+/// Ten tables of 4 M rows and one large one, Zipf, 10 M keys a batch.
+Workload ten_million_keys() {
+  IdDistribution ids;
+  Workload workload = one_feature(1'000'000'000, ids, 50);
+  for (int i = 0; i < 10; ++i) {
+    workload.tables.push_back(workload.tables.front());
+    workload.tables.back().rows = 5'000'000;
+    workload.features.push_back(workload.features.front());
+    workload.features.back().table = i + 1;
+    workload.features.back().hotness = Hotness::fixed(10);
+  }
+  workload.global_batch = 66'667;
+  return workload;
+}
+
+void stats(benchmark::State& state) {
+  const Workload workload = ten_million_keys();
+  const auto source = make_batch_source(workload, 1, RangePolicy::error);
+  std::int64_t keys = 0;
+  for (auto _ : state) {
+    const auto found = collect_stats(workload, **source, 1, 8);
+    for (const TableStats& table : *found) keys += table.keys;
+  }
+  state.SetItemsProcessed(keys);
+}
+BENCHMARK(stats)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+void count(benchmark::State& state) {
+  const Workload workload = ten_million_keys();
+  const auto source = make_batch_source(workload, 1, RangePolicy::error);
+  Layout layout;
+  layout.ranks = 8;
+  for (const Table& table : workload.tables) {
+    layout.tables.push_back(row_wise(table, {0, 1, 2, 3, 4, 5, 6, 7}, ClusterType::UB));
+  }
+  std::vector<RankBatch> parts;
+  for (int rank = 0; rank < 8; ++rank) parts.push_back(*(*source)->make(0, rank, 8));
+  std::int64_t keys = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(count_batch(workload, layout, parts));
+    keys += 10'000'050;
+  }
+  state.SetItemsProcessed(keys);
+}
+BENCHMARK(count)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace shardscope::engine

@@ -21,7 +21,9 @@ class FeatureWiseSource final : public BatchSource {
         first_iteration_(split == Split::evaluation ? kEvaluationIterations : 0),
         has_dense_(workload.dense.interaction != Interaction::none),
         features_(std::move(features)),
-        task_(workload, seed) {}
+        task_(workload, seed) {
+    for (const Feature& feature : workload.features) tables_.push_back(feature.table);
+  }
 
   [[nodiscard]] Result<RankBatch> make(std::int64_t iteration, std::int32_t rank,
                                        std::int32_t ranks) const override {
@@ -52,12 +54,21 @@ class FeatureWiseSource final : public BatchSource {
     return sum;
   }
 
+  [[nodiscard]] std::int64_t out_of_range_of_table(std::int32_t table) const override {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < features_.size(); ++i) {
+      if (tables_[i] == table) sum += features_[i]->out_of_range();
+    }
+    return sum;
+  }
+
  private:
   KeyType key_;
   std::int64_t global_batch_;
   std::int64_t first_iteration_;
   bool has_dense_;
   std::vector<std::unique_ptr<FeatureSource>> features_;
+  std::vector<std::int32_t> tables_;  ///< of each feature
   HiddenTask task_;
 };
 
