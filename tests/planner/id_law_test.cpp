@@ -34,7 +34,7 @@ TEST(IdLaw, HarmonicEqualsTheDirectSum) {
 
 TEST(IdLaw, UniqueEqualsTheDirectSum) {
   for (const double alpha : {0.0, 0.6, 1.0, 1.1, 1.2, 2.0, 5.0})
-    for (const std::int64_t rows : {1, 3, 100, 39060, 2000000})
+    for (const std::int64_t rows : {1, 3, 100, 39060, 300000})
       for (const double keys : {1.0, 55.0, 55296.0, 13.0e6})
         EXPECT_NEAR(
             IdLaw(rows, zipf_ids(alpha)).unique(keys) / direct_unique(rows, alpha, keys, 0, rows),

@@ -1,0 +1,400 @@
+#include "planner/step_loads.hpp"
+
+#include <algorithm>
+
+#include "planner/cost_constants.hpp"
+
+namespace shardscope {
+
+namespace {
+
+std::size_t index_of(std::int32_t value) {
+  return static_cast<std::size_t>(value);
+}
+
+}  // namespace
+
+/// Per-owner amounts summed over ranks: what a consumer gets from (or sends to) all of them.
+struct StepModel::Totals {
+  const LayoutLoads& loads;
+
+  [[nodiscard]] const std::vector<OwnerLoad>& owners(Work work) const {
+    return work == Work::UB ? loads.ub : loads.rb;
+  }
+  [[nodiscard]] const ConsumerLoad& consumer(Work work) const {
+    return work == Work::UB ? loads.ub_consumer : loads.rb_consumer;
+  }
+  template <class Amount>
+  [[nodiscard]] double over_ranks(Work work, Amount amount) const {
+    double sum = 0;
+    for (const OwnerLoad& owner : owners(work)) sum += amount(owner);
+    return sum;
+  }
+  template <class Amount>
+  [[nodiscard]] double over_domains(Amount amount) const {
+    double sum = 0;
+    for (const DomainLoad& domain : loads.domains) sum += amount(domain);
+    return sum;
+  }
+};
+
+/// Fills one step's parts, reusing what an earlier call left.
+class StepModel::PartWriter {
+ public:
+  PartWriter(StepLoad& step, const Topology& topology, double samples)
+      : step_(step), topology_(topology), samples_(samples) {}
+  ~PartWriter() { step_.parts.resize(used_); }
+  PartWriter(const PartWriter&) = delete;
+  PartWriter& operator=(const PartWriter&) = delete;
+
+  std::vector<PartLoad>& add(Barrier barrier) {
+    if (used_ == step_.parts.size()) step_.parts.emplace_back();
+    StepPart& part = step_.parts[used_++];
+    part.barrier = topology_.ranks() > 1 ? barrier : Barrier::none;
+    part.ranks.assign(index_of(topology_.ranks()), PartLoad{});
+    return part.ranks;
+  }
+
+  /// Kernels of `seconds(rank)` on every rank.
+  template <class Seconds>
+  std::vector<PartLoad>& kernels(Barrier barrier, Seconds seconds) {
+    std::vector<PartLoad>& ranks = add(barrier);
+    for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].kernel_s = seconds(r);
+    return ranks;
+  }
+
+  /// Every consumer moves `amount(owner)` bytes a sample from (or to) every other owner.
+  template <class Amount>
+  void all_to_all(std::vector<PartLoad>& ranks, const std::vector<OwnerLoad>& owners,
+                  bool from_owner, WireSlot intra_slot, Amount amount) const {
+    const std::int32_t g = topology_.fast_domain, all = topology_.ranks();
+    std::vector<double>& intra = near_;
+    std::vector<double>& inter = far_;
+    intra.assign(index_of(topology_.domains()), 0.0);
+    inter.assign(index_of(topology_.domains()), 0.0);
+    double everywhere = 0;
+    for (std::int32_t r = 0; r < all; ++r) {
+      const auto d = index_of(topology_.domain_of(r));
+      intra[d] += amount(owners[index_of(r)], intra_slot);
+      const double bytes = amount(owners[index_of(r)], static_cast<WireSlot>(intra_slot + 1));
+      inter[d] += bytes;
+      everywhere += bytes;
+    }
+    for (std::int32_t r = 0; r < all; ++r) {
+      const auto d = index_of(topology_.domain_of(r));
+      const OwnerLoad& own = owners[index_of(r)];
+      const double near = amount(own, intra_slot);
+      const double far = amount(own, static_cast<WireSlot>(intra_slot + 1));
+      PartLoad& load = ranks[index_of(r)];
+      set(load.intra, from_owner, samples_ * (g - 1) * near, samples_ * (intra[d] - near), g - 1);
+      set(load.inter, from_owner, samples_ * (all - g) * far, samples_ * (everywhere - inter[d]),
+          all - g);
+    }
+  }
+
+  static void set(WireLoad& wire, bool from_owner, double as_owner, double as_consumer,
+                  std::int32_t peers) {
+    wire.sent_bytes = std::max(0.0, from_owner ? as_owner : as_consumer);
+    wire.received_bytes = std::max(0.0, from_owner ? as_consumer : as_owner);
+    wire.peers = peers;
+  }
+
+ private:
+  StepLoad& step_;
+  const Topology& topology_;
+  double samples_;
+  std::size_t used_ = 0;
+  mutable std::vector<double> near_, far_;
+};
+
+StepModel::StepModel(const WorkloadFacts& facts, const Topology& topology,
+                     const ExecutorModel& executor, const DenseCost& dense)
+    : facts_(facts), topology_(topology), executor_(executor), dense_(dense) {}
+
+std::vector<StepLoad> StepModel::steps(const Schedule& schedule, const LayoutLoads& loads) const {
+  std::vector<StepLoad> result;
+  steps(schedule, loads, result);
+  return result;
+}
+
+void StepModel::steps(const Schedule& schedule, const LayoutLoads& loads,
+                      std::vector<StepLoad>& into) const {
+  into.resize(schedule.steps.size());
+  const Totals totals{loads};
+  for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+    const ScheduleStep& step = schedule.steps[i];
+    PartWriter parts(into[i], topology_, facts_.rank_batch);
+    const auto constant = [&](double seconds) {
+      parts.kernels(Barrier::none, [&](std::size_t) { return seconds; });
+    };
+    const bool bottom = step.work == Work::bottom_mlp;
+    switch (step.stage) {
+      case Stage::input_dist:
+        input_dist(parts, totals, step.work);
+        break;
+      case Stage::model_forward:
+        model_forward(parts, totals, step.work);
+        break;
+      case Stage::network_forward:
+        network(parts, totals, step.work, true);
+        break;
+      case Stage::network_backward:
+        network(parts, totals, step.work, false);
+        break;
+      case Stage::dense_forward:
+        constant(bottom ? dense_.bottom_forward_s : dense_.top_forward_s);
+        break;
+      case Stage::dense_backward:
+        constant(bottom ? dense_.bottom_backward_s : dense_.top_backward_s);
+        break;
+      case Stage::index_calculation:
+      case Stage::local_reduce:
+        owner_kernels(parts, totals, step.work, step.stage);
+        break;
+      case Stage::update:
+        if (step.work == Work::dense) {
+          constant(dense_.update_s);
+        } else {
+          owner_kernels(parts, totals, step.work, step.stage);
+        }
+        break;
+      case Stage::allreduce:
+        allreduce(parts, totals, schedule, step.work);
+        break;
+    }
+  }
+}
+
+void StepModel::input_dist(PartWriter& parts, const Totals& totals, Work work) const {
+  const Gpu& gpu = topology_.gpu;
+  const double bandwidth = gpu.memory_bytes_per_s.value;
+  const double launch = gpu.launch_s.value;
+  const std::vector<OwnerLoad>& owners = totals.owners(work);
+  const std::int32_t g = topology_.fast_domain, all = topology_.ranks();
+  const double source =
+      cost::kSourceBytesPerKey * facts_.rank_batch * totals.consumer(work).keys / bandwidth +
+      cost::kInputDistKernels * launch;
+  double slots = 0;
+  for (const OwnerLoad& owner : owners) slots = std::max(slots, owner.id_lists);
+
+  std::vector<PartLoad>& counts = parts.kernels(Barrier::flat, [&](std::size_t) { return source; });
+  for (PartLoad& load : counts) {
+    load.delay_s = all > 1 ? cost::kHostWaitLaunches * launch : 0;
+    load.intra = {8 * slots * (g - 1), 8 * slots * (g - 1), g - 1};
+    load.inter = {8 * slots * (all - g), 8 * slots * (all - g), all - g};
+  }
+  std::vector<PartLoad>& ids = parts.add(Barrier::flat);
+  parts.all_to_all(ids, owners, false, kForwardIntra,
+                   [](const OwnerLoad& owner, WireSlot) { return owner.ids_bytes; });
+  std::vector<PartLoad>& received = parts.kernels(Barrier::none, [&](std::size_t r) {
+    return cost::kOwnerBytesPerKey * owners[r].keys / bandwidth;
+  });
+  for (std::size_t r = 0; r < received.size(); ++r)
+    received[r].rows = static_cast<std::int64_t>(owners[r].keys);
+}
+
+void StepModel::model_forward(PartWriter& parts, const Totals& totals, Work work) const {
+  owner_kernels(parts, totals, work, Stage::model_forward);
+}
+
+void StepModel::owner_kernels(PartWriter& parts, const Totals& totals, Work work,
+                              Stage stage) const {
+  const Gpu& gpu = topology_.gpu;
+  const double bandwidth = gpu.memory_bytes_per_s.value;
+  const double launch = gpu.launch_s.value;
+  const auto seconds = [&](double gather, double keys, double reduce, double update,
+                           double pieces) {
+    const double calls = executor_.fused_tables ? 1.0 : pieces;
+    switch (stage) {
+      case Stage::model_forward:
+        return gather / (bandwidth * gpu.gather_efficiency.value) +
+               cost::kLookupKernels * calls * launch;
+      case Stage::index_calculation:
+        return gpu.sort_bytes_per_key.value * keys / bandwidth +
+               cost::kIndexKernels * calls * launch;
+      case Stage::local_reduce:
+        return reduce / (bandwidth * gpu.reduce_efficiency.value) +
+               cost::kReduceKernels * calls * launch;
+      default:
+        return update / (bandwidth * gpu.reduce_efficiency.value) +
+               cost::kUpdateKernels * calls * launch;
+    }
+  };
+  if (work == Work::DP) {
+    const ReplicatedLoad& dp = totals.loads.dp;
+    const double all =
+        seconds(dp.gather_bytes, dp.keys, dp.reduce_bytes, dp.update_bytes, dp.pieces);
+    for (PartLoad& load : parts.kernels(Barrier::none, [&](std::size_t) { return all; }))
+      load.rows = static_cast<std::int64_t>(dp.keys);
+    return;
+  }
+  const std::vector<OwnerLoad>& owners = totals.owners(work);
+  bool squares = false;
+  if (stage == Stage::update) {
+    for (const OwnerLoad& owner : owners)
+      squares |= owner.square_intra_bytes + owner.square_inter_bytes > 0;
+  }
+  if (squares) {
+    std::vector<PartLoad>& exchange = parts.add(Barrier::flat);
+    const std::int32_t g = topology_.fast_domain, all = topology_.ranks();
+    for (std::size_t r = 0; r < exchange.size(); ++r) {
+      // Owners of a row send each other the same sums.
+      const OwnerLoad& owner = owners[r];
+      exchange[r].intra = {owner.square_intra_bytes, owner.square_intra_bytes, g - 1};
+      exchange[r].inter = {owner.square_inter_bytes, owner.square_inter_bytes, all - g};
+    }
+  }
+  std::vector<PartLoad>& kernels = parts.kernels(Barrier::none, [&](std::size_t r) {
+    const OwnerLoad& owner = owners[r];
+    return seconds(owner.gather_bytes, owner.keys, owner.reduce_bytes, owner.update_bytes,
+                   owner.pieces);
+  });
+  for (std::size_t r = 0; r < kernels.size(); ++r)
+    kernels[r].rows = static_cast<std::int64_t>(owners[r].keys);
+}
+
+double StepModel::consumer_kernel(const Totals& totals, Work work, bool forward) const {
+  const Gpu& gpu = topology_.gpu;
+  const ConsumerLoad& consumer = totals.consumer(work);
+  double wire = totals.over_ranks(work, [](const OwnerLoad& owner) { return owner.flat_elements; });
+  if (work == Work::RB)
+    wire += totals.over_domains([](const DomainLoad& domain) { return domain.rail_elements; });
+  // Expanding (UB) touches a vector for every id; received rows are reused from the cache.
+  const double expanded = consumer.vectors * cost::kCachedRowCost;
+  const double bytes = facts_.rank_batch * ((wire + expanded) * facts_.wire_bytes +
+                                            consumer.outputs * executor_.activation_bytes);
+  return bytes / (gpu.memory_bytes_per_s.value * gpu.stream_efficiency.value) +
+         cost::kCombineKernels * gpu.launch_s.value +
+         facts_.rank_batch * consumer.codec_s[forward ? 0 : 1];
+}
+
+void StepModel::network(PartWriter& parts, const Totals& totals, Work work, bool forward) const {
+  const double consume = consumer_kernel(totals, work, forward);
+  const bool hierarchical = work == Work::RB && totals.loads.hierarchical_tables > 0.5;
+  const bool flat = work == Work::UB || totals.loads.flat_tables > 0.5;
+  const std::vector<OwnerLoad>& owners = totals.owners(work);
+  const double batch = facts_.batch;
+  const auto exchange = [&](std::vector<PartLoad>& ranks) {
+    parts.all_to_all(ranks, owners, forward, forward ? kForwardIntra : kBackwardIntra,
+                     [](const OwnerLoad& owner, WireSlot slot) { return owner.flat_bytes[slot]; });
+  };
+  const auto owner_codec = [&](std::size_t r) {
+    return batch * owners[r].codec_s[forward ? 0 : 1];
+  };
+  if (forward) {
+    if (hierarchical) hierarchical_forward(parts, totals);
+    if (flat) exchange(parts.kernels(Barrier::flat, owner_codec));
+    parts.kernels(Barrier::none, [&](std::size_t) { return consume; });
+    return;
+  }
+  // The consumer packs gradients before the first exchange, whichever that is.
+  parts.kernels(Barrier::none, [&](std::size_t) { return consume; });
+  if (hierarchical) hierarchical_backward(parts, totals);
+  if (flat) {
+    exchange(parts.add(Barrier::flat));
+    parts.kernels(Barrier::none, owner_codec);
+  }
+}
+
+void StepModel::hierarchical_forward(PartWriter& parts, const Totals& totals) const {
+  const Gpu& gpu = topology_.gpu;
+  const double stream = gpu.memory_bytes_per_s.value * gpu.stream_efficiency.value;
+  const std::int32_t g = topology_.fast_domain, n = topology_.domains();
+  const double rail_samples = facts_.rank_batch * n;
+  const std::vector<OwnerLoad>& owners = totals.loads.rb;
+  std::vector<double> bytes(totals.loads.domains.size()), elements(bytes.size());
+  for (std::int32_t r = 0; r < topology_.ranks(); ++r) {
+    bytes[index_of(topology_.domain_of(r))] += owners[index_of(r)].domain_bytes[0];
+    elements[index_of(topology_.domain_of(r))] += owners[index_of(r)].domain_elements;
+  }
+  std::vector<PartLoad>& inside = parts.kernels(
+      Barrier::domain, [&](std::size_t r) { return facts_.batch * owners[r].domain_codec_s[0]; });
+  double everywhere = 0;
+  for (const DomainLoad& domain : totals.loads.domains) everywhere += domain.rail_bytes[0];
+  for (std::size_t r = 0; r < inside.size(); ++r) {
+    const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
+    const double own = owners[r].domain_bytes[0];
+    PartWriter::set(inside[r].intra, true, rail_samples * (g - 1) * own,
+                    rail_samples * (bytes[d] - own), g - 1);
+  }
+  std::vector<PartLoad>& rails =
+      parts.kernels(n > 1 ? Barrier::rail : Barrier::none, [&](std::size_t r) {
+        const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
+        const DomainLoad& domain = totals.loads.domains[d];
+        return rail_samples * (elements[d] + domain.rail_elements) * facts_.wire_bytes / stream +
+               gpu.launch_s.value + rail_samples * domain.codec_s[0];
+      });
+  if (n == 1) return;
+  for (std::size_t r = 0; r < rails.size(); ++r) {
+    const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
+    const double own = totals.loads.domains[d].rail_bytes[0];
+    PartWriter::set(rails[r].inter, true, facts_.rank_batch * (n - 1) * own,
+                    facts_.rank_batch * (everywhere - own), n - 1);
+  }
+}
+
+void StepModel::hierarchical_backward(PartWriter& parts, const Totals& totals) const {
+  const std::int32_t g = topology_.fast_domain, n = topology_.domains();
+  const double rail_samples = facts_.rank_batch * n;
+  const std::vector<OwnerLoad>& owners = totals.loads.rb;
+  std::vector<double> bytes(totals.loads.domains.size());
+  for (std::int32_t r = 0; r < topology_.ranks(); ++r)
+    bytes[index_of(topology_.domain_of(r))] += owners[index_of(r)].domain_bytes[1];
+  if (n > 1) {
+    double everywhere = 0;
+    for (const DomainLoad& domain : totals.loads.domains) everywhere += domain.rail_bytes[1];
+    std::vector<PartLoad>& rails = parts.add(Barrier::rail);
+    for (std::size_t r = 0; r < rails.size(); ++r) {
+      const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
+      const double own = totals.loads.domains[d].rail_bytes[1];
+      PartWriter::set(rails[r].inter, false, facts_.rank_batch * (n - 1) * own,
+                      facts_.rank_batch * (everywhere - own), n - 1);
+    }
+  }
+  std::vector<PartLoad>& inside = parts.kernels(Barrier::domain, [&](std::size_t r) {
+    const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
+    return rail_samples * totals.loads.domains[d].codec_s[1];
+  });
+  for (std::size_t r = 0; r < inside.size(); ++r) {
+    const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
+    const double own = owners[r].domain_bytes[1];
+    PartWriter::set(inside[r].intra, false, rail_samples * (g - 1) * own,
+                    rail_samples * (bytes[d] - own), g - 1);
+  }
+  parts.kernels(Barrier::none,
+                [&](std::size_t r) { return facts_.batch * owners[r].domain_codec_s[1]; });
+}
+
+void StepModel::allreduce(PartWriter& parts, const Totals& totals, const Schedule& schedule,
+                          Work work) const {
+  double elements = work == Work::DP ? totals.loads.dp.allreduce_elements : dense_.parameters;
+  if (executor_.grouped_allreduce) {
+    const bool dense_step =
+        std::any_of(schedule.steps.begin(), schedule.steps.end(), [](const ScheduleStep& step) {
+          return step.stage == Stage::allreduce && step.work == Work::dense;
+        });
+    if (dense_step && work == Work::DP) {
+      parts.add(Barrier::none);  // travels with the dense gradients
+      return;
+    }
+    if (work == Work::dense) elements += totals.loads.dp.allreduce_elements;
+  }
+  const double bytes = elements * executor_.allreduced_bytes;
+  const double g = topology_.fast_domain, n = topology_.domains(), all = topology_.ranks();
+  // Ring: reduced and gathered inside the domain, each rail carries 1/g between domains.
+  // Otherwise every rank reduces one chunk and sends it to all.
+  const double intra =
+      executor_.ring_allreduce ? 2 * bytes * (g - 1) / g : 2 * bytes * (g - 1) / all;
+  const double inter =
+      executor_.ring_allreduce ? 2 * bytes * (n - 1) / n / g : 2 * bytes * (all - g) / all;
+  const auto near = static_cast<std::int32_t>(g) - 1;
+  const auto far = static_cast<std::int32_t>(executor_.ring_allreduce ? n - 1 : all - g);
+  for (PartLoad& load : parts.add(Barrier::flat)) {
+    load.intra = {intra, intra, near};
+    load.inter = {inter, inter, far};
+    // Two rounds between domains: the sum goes out and comes back.
+    if (far > 0) load.delay_s = topology_.inter.seconds(0, far);
+  }
+}
+
+}  // namespace shardscope
