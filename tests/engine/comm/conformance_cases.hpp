@@ -71,7 +71,7 @@ TEST_P(CommunicatorConformance, LargeMessagesArriveWhole) {
   const Topology topology = topology_of(2, 2, 2);
   Ranks ranks(GetParam(), topology);
   ranks.run([&](Rank& rank) {
-    ExchangePlan plan(members_of(topology, Group::flat, rank.rank), rank.rank, 11, 12 << 20);
+    ExchangePlan plan(members_of(topology, Group::flat, rank.rank), rank.rank, 11, 6 << 20);
     rank.comm().alltoall_v(rank.stream(), Group::flat, plan.call());
     rank.settle();
     plan.expect_received();
