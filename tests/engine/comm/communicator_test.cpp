@@ -46,11 +46,11 @@ constexpr WireThrottle kFastWires{4e9, 2e9};
 
 INSTANTIATE_TEST_SUITE_P(
     Of, CommunicatorConformance,
-    testing::Values(implementation_of<ThreadsFabric>("threads", {}, false),
-                    implementation_of<ThreadsFabric>("throttled", kFastWires, false),
-                    implementation_of<ThreadsFabric>("deferred", {}, true),
-                    implementation_of<LoopbackFabric>("loopback", {}, false),
-                    implementation_of<LoopbackFabric>("loopback_deferred", {}, true)),
+    ::testing::Values(implementation_of<ThreadsFabric>("threads", {}, false),
+                      implementation_of<ThreadsFabric>("throttled", kFastWires, false),
+                      implementation_of<ThreadsFabric>("deferred", {}, true),
+                      implementation_of<LoopbackFabric>("loopback", {}, false),
+                      implementation_of<LoopbackFabric>("loopback_deferred", {}, true)),
     name_of_implementation);
 
 }  // namespace

@@ -58,8 +58,8 @@ void on_all_ranks(Fabric& fabric, std::int32_t ranks,
 }
 
 template <class AnyFabric>
-class FabricKinds : public testing::Test {};
-using Kinds = testing::Types<ThreadsFabric, LoopbackFabric>;
+class FabricKinds : public ::testing::Test {};
+using Kinds = ::testing::Types<ThreadsFabric, LoopbackFabric>;
 TYPED_TEST_SUITE(FabricKinds, Kinds);
 
 TYPED_TEST(FabricKinds, CallsDoNotAllocate) {
