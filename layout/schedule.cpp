@@ -110,11 +110,13 @@ void add_index_calculation(ScheduleBuilder& builder) {
   builder.add(Stage::index_calculation, Work::DP, kDpStream, {});
 }
 
-/// Embedding gradients are ready when the top MLP's backward is done.
+/// Embedding gradients are ready when the top MLP's backward is done. UB's consumers reduce theirs
+/// by the index before they send them.
 void add_backward(ScheduleBuilder& builder) {
   constexpr Key kTop{Stage::dense_backward, Work::top_mlp};
   builder.add(Stage::network_backward, Work::RB, kMpStream, {kTop});
-  builder.add(Stage::network_backward, Work::UB, kMpStream, {kTop});
+  builder.add(Stage::network_backward, Work::UB, kMpStream,
+              {kTop, {Stage::index_calculation, Work::UB}});
   builder.add(Stage::local_reduce, Work::DP, kDpStream, {kTop});
 }
 
