@@ -344,9 +344,8 @@ class BufferList {
   }
 
   void add_square_exchange(const std::string& cluster, ClusterType type) {
-    const std::int64_t bytes = over_ranks([&](std::int32_t peer) {
-      return peer == rank_ ? 0 : messages_.square_sums(type, rank_, peer);
-    });
+    const std::int64_t bytes = over_ranks(
+        [&](std::int32_t peer) { return messages_.square_sums(type, rank_, peer); });
     add(cluster + "square_sums.send", Purpose::transients, bytes);
     add(cluster + "square_sums.receive", Purpose::transients, bytes);
   }
@@ -365,8 +364,7 @@ class BufferList {
     ub_concatenated_ = std::max(ub_concatenated_, times(ids, key_bytes_));
     ub_dedup_ = std::max(ub_dedup_, dedup_table_bytes(ids, workload_.key));
     add("ub.requests", Purpose::indices, asked_bytes);
-    add_per_batch(Work::UB, "ub.request_counts", Purpose::indices,
-                  placement().row_shards * std::int64_t{8});
+    add("ub.request_counts", Purpose::indices, placement().row_shards * std::int64_t{8});
     add_per_batch(Work::UB, "ub.slots", Purpose::indices, times(ids, 4));
     add("ub.rows", Purpose::communication, times(asked, table().dim * std::int64_t{4}));
     const IndexNeed consumer{ids, asked, asked, any_weighted() || any_mean()};

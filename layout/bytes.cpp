@@ -111,8 +111,8 @@ void count_square_sums(TrafficCounter& counter, const Workload& workload, const 
                        const BatchCounts& counts) {
   for (std::size_t t = 0; t < layout.tables.size(); ++t) {
     const TablePlacement& placement = layout.tables[t];
-    if (!exchanges_square_sums(workload.tables[t], placement)) continue;
     for (std::int32_t row = 0; row < placement.row_shards; ++row) {
+      if (!shares_square_sums(workload.tables[t], placement, row)) continue;
       const std::vector<std::int32_t> owners = owners_of_row(placement, row);
       const std::int64_t bytes =
           saturating_multiply(counts.unique[t][static_cast<std::size_t>(row)], 4);

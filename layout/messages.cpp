@@ -100,8 +100,8 @@ std::int64_t Messages::square_sums(ClusterType cluster, std::int32_t from, std::
   for (std::size_t t = 0; t < layout_.tables.size(); ++t) {
     const TablePlacement& placement = layout_.tables[t];
     if (placement.cluster != cluster) continue;
-    if (!exchanges_square_sums(workload_.tables[t], placement)) continue;
     for (std::int32_t row = 0; row < placement.row_shards; ++row) {
+      if (!shares_square_sums(workload_.tables[t], placement, row)) continue;
       if (columns_on(placement, row, from).empty() || columns_on(placement, row, to).empty()) {
         continue;
       }

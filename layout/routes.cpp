@@ -72,9 +72,9 @@ std::vector<std::int32_t> columns_on(const TablePlacement& placement, std::int32
   return columns;
 }
 
-bool exchanges_square_sums(const Table& table, const TablePlacement& placement) {
+bool shares_square_sums(const Table& table, const TablePlacement& placement, std::int32_t row) {
   return table.optimizer.kind == OptimizerKind::rowwise_adagrad && !table.optimizer.per_shard &&
-         placement.cluster != ClusterType::DP && placement.column_shards() > 1;
+         placement.cluster != ClusterType::DP && owners_of_row(placement, row).size() > 1;
 }
 
 std::int64_t bags_of_rank(const Workload& workload, std::size_t feature, std::int32_t rank,

@@ -62,8 +62,9 @@ struct Routes {
 [[nodiscard]] std::vector<std::int32_t> columns_on(const TablePlacement& placement,
                                                    std::int32_t row, std::int32_t owner);
 
-/// True where the row-wise state of a table needs the sums of g^2 of several owners.
-[[nodiscard]] bool exchanges_square_sums(const Table& table, const TablePlacement& placement);
+/// True where the row-wise state of a row shard needs the sums of g^2 of several owners.
+[[nodiscard]] bool shares_square_sums(const Table& table, const TablePlacement& placement,
+                                      std::int32_t row);
 
 /// Bags of a feature on a rank.
 [[nodiscard]] std::int64_t bags_of_rank(const Workload& workload, std::size_t feature,
