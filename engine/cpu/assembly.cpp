@@ -1,0 +1,134 @@
+#include "engine/assembly.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/cpu/row_shards.hpp"
+
+namespace shardscope::engine {
+
+namespace {
+
+template <class Key, class Split>
+void group_by_shard(const GroupIds& call, const Split& split) {
+  const Key* ids = static_cast<const Key*>(call.ids);
+  for (std::int32_t j = 0; j < call.row_shards; ++j) call.counts[j] = 0;
+  for (std::int64_t n = 0; n < call.count; ++n) {
+    const RowInShard at = split(static_cast<std::uint64_t>(ids[n]));
+    const std::int64_t position = call.counts[at.shard]++;
+    static_cast<Key*>(call.out[at.shard])[position] = static_cast<Key>(at.row);
+    call.slot[n] = static_cast<std::uint32_t>(position);
+  }
+  if (call.row_shards == 1) return;
+  // Once more, now that every shard's first position is known; the counts serve for it meanwhile.
+  std::int64_t first = 0;
+  for (std::int32_t j = 0; j < call.row_shards; ++j) {
+    const std::int64_t count = call.counts[j];
+    call.counts[j] = first;
+    first += count;
+  }
+  for (std::int64_t n = 0; n < call.count; ++n) {
+    const RowInShard at = split(static_cast<std::uint64_t>(ids[n]));
+    call.slot[n] += static_cast<std::uint32_t>(call.counts[at.shard]);
+  }
+  for (std::int32_t j = 0; j < call.row_shards; ++j) {
+    const std::int64_t next = j + 1 < call.row_shards ? call.counts[j + 1] : call.count;
+    call.counts[j] = next - call.counts[j];
+  }
+}
+
+}  // namespace
+
+void copy_bytes(const CopyBytes& call) {
+  if (call.bytes > 0) std::memcpy(call.to, call.from, static_cast<std::size_t>(call.bytes));
+}
+
+void fill_zero(const FillZero& call) {
+  if (call.bytes > 0) std::memset(call.to, 0, static_cast<std::size_t>(call.bytes));
+}
+
+void bag_scale(const BagScale& call) {
+  for (std::int64_t b = 0; b < call.bags; ++b) {
+    call.scale[b] = call.lengths[b] > 0 ? 1.0F / static_cast<float>(call.lengths[b]) : 0.0F;
+  }
+}
+
+void scale_rows(const ScaleRows& call) {
+  float* row = call.rows;
+  for (std::int64_t r = 0; r < call.count; ++r, row += call.stride) {
+    const float scale = call.scale[r];
+    for (std::int32_t c = 0; c < call.width; ++c) row[c] *= scale;
+  }
+}
+
+void expand_bags(const ExpandBags& call) {
+  std::int64_t n = 0;
+  for (std::int64_t b = 0; b < call.bags; ++b) {
+    const std::int64_t end = call.lengths == nullptr ? n + 1 : n + call.lengths[b];
+    const float scale = call.scale == nullptr ? 1.0F : call.scale[b];
+    for (; n < end; ++n) {
+      call.gradient_row[n] = call.first_row + static_cast<std::uint32_t>(b);
+      if (call.weights_out == nullptr) continue;
+      call.weights_out[n] = call.weights == nullptr ? scale : call.weights[n] * scale;
+    }
+  }
+}
+
+void fill_offsets(const FillOffsets& call) {
+  std::int64_t offset = call.first;
+  for (std::int64_t n = 0; n < call.count; ++n, offset += call.step) call.offsets[n] = offset;
+}
+
+void group_ids(const GroupIds& call) {
+  with_row_split(call.row_shards, call.row_cuts, [&](const auto& split) {
+    if (call.key == KeyType::i32) {
+      group_by_shard<std::int32_t>(call, split);
+    } else {
+      group_by_shard<std::int64_t>(call, split);
+    }
+  });
+}
+
+void scatter_rows(const ScatterRows& call) {
+  for (std::int64_t u = 0; u < *call.unique_count; ++u) {
+    const std::int64_t row = call.rows[u];
+    std::copy_n(call.from + u * call.width, call.width, call.to + row * call.width);
+    call.touched[row] = 1;
+  }
+}
+
+void compact_rows(const CompactRows& call) {
+  std::int64_t kept = 0;
+  for (std::int64_t row = 0; row < call.row_count; ++row) {
+    if (!(call.touched[row] > 0)) continue;
+    if (kept != row) {
+      std::copy_n(call.values + row * call.width, call.width, call.values + kept * call.width);
+    }
+    call.rows[kept++] = row;
+  }
+  *call.count = kept;
+}
+
+void add_sums(const AddSums& call) {
+  for (std::int64_t u = 0; u < *call.unique_count; ++u) call.sum[u] += call.add[u];
+}
+
+void pack_sums(const PackSums& call) {
+  float* to = call.message;
+  for (std::int32_t i = 0; i < call.lists; ++i) {
+    to = std::copy_n(call.sums[i], *call.unique_counts[i], to);
+  }
+  *call.bytes = (to - call.message) * static_cast<std::int64_t>(sizeof(float));
+}
+
+void unpack_sums(const UnpackSums& call) {
+  const float* from = call.message;
+  for (std::int32_t i = 0; i < call.lists; ++i) {
+    float* sum = call.sums[i];
+    const std::int64_t count = *call.unique_counts[i];
+    for (std::int64_t u = 0; u < count; ++u) sum[u] = call.starts[i] ? from[u] : sum[u] + from[u];
+    from += count;
+  }
+}
+
+}  // namespace shardscope::engine

@@ -1,0 +1,48 @@
+#pragma once
+// What the pipeline asks of a device. Every function enqueues a list of calls on a stream and
+// returns; the calls of a list may run in any order or at once (none reads what another writes).
+// The list and all it points at stay valid until the stream has run it: nothing is copied.
+
+#include <memory>
+#include <span>
+
+#include "engine/assembly.hpp"
+#include "engine/ops.hpp"
+#include "engine/stream.hpp"
+
+namespace shardscope::engine {
+
+class Ops {
+ public:
+  virtual ~Ops() = default;
+
+  virtual void gather_pool(Stream& stream, std::span<const GatherPool> calls) = 0;
+  virtual void gather_rows(Stream& stream, std::span<const GatherRows> calls) = 0;
+  virtual void copy_columns(Stream& stream, std::span<const CopyColumns> calls) = 0;
+  virtual void bucketize(Stream& stream, std::span<const Bucketize> calls) = 0;
+  virtual void dedup(Stream& stream, std::span<const Dedup> calls) = 0;
+  virtual void sort_index(Stream& stream, std::span<const SortIndex> calls) = 0;
+  virtual void segment_reduce(Stream& stream, std::span<const SegmentReduce> calls) = 0;
+  virtual void square_sum(Stream& stream, std::span<const SquareSum> calls) = 0;
+  /// `step` replaces the calls' own: the list is made once, the step grows with every iteration.
+  virtual void optimizer_update(Stream& stream, std::span<const OptimizerUpdate> calls,
+                                std::int64_t step) = 0;
+
+  virtual void copy_bytes(Stream& stream, std::span<const CopyBytes> calls) = 0;
+  virtual void fill_zero(Stream& stream, std::span<const FillZero> calls) = 0;
+  virtual void bag_scale(Stream& stream, std::span<const BagScale> calls) = 0;
+  virtual void scale_rows(Stream& stream, std::span<const ScaleRows> calls) = 0;
+  virtual void expand_bags(Stream& stream, std::span<const ExpandBags> calls) = 0;
+  virtual void fill_offsets(Stream& stream, std::span<const FillOffsets> calls) = 0;
+  virtual void group_ids(Stream& stream, std::span<const GroupIds> calls) = 0;
+  virtual void scatter_rows(Stream& stream, std::span<const ScatterRows> calls) = 0;
+  virtual void compact_rows(Stream& stream, std::span<const CompactRows> calls) = 0;
+  virtual void add_sums(Stream& stream, std::span<const AddSums> calls) = 0;
+  virtual void pack_sums(Stream& stream, std::span<const PackSums> calls) = 0;
+  virtual void unpack_sums(Stream& stream, std::span<const UnpackSums> calls) = 0;
+};
+
+/// Runs the kernels of engine/cpu on the stream's thread, a list one call after the other.
+[[nodiscard]] std::unique_ptr<Ops> make_cpu_ops();
+
+}  // namespace shardscope::engine
