@@ -9,6 +9,8 @@
 
 #include "engine/batches/batch.hpp"
 #include "engine/comm/wire_throttle.hpp"
+#include "engine/pipeline/faults.hpp"
+#include "engine/pipeline/initial_weights.hpp"
 #include "layout/bytes.hpp"
 #include "layout/layout.hpp"
 #include "layout/memory.hpp"
@@ -35,21 +37,30 @@ struct EngineConfig {
   WireThrottle wire;
   std::uint64_t seed = 0;
   std::int32_t batches = 4;  ///< global batches generated ahead and cycled through
-  double loss_scale = 1;     ///< power of two; for fp16 wires
+  double loss_scale = 1;     ///< power of two; for 16-bit wires
+  InitialWeights initial = InitialWeights::uniform;
   bool deferred_streams = false;  ///< debug: StreamMode::deferred
+  Fault fault = Fault::none;      ///< tests only
 };
 
 /// Times of a block of iterations.
 struct Block {
+  /// Start is the end of the iteration before (of the first: when its first step began), end is
+  /// when the slowest rank was done; ns since the recorder's epoch, or the engine's without one.
   std::vector<Iteration> iterations;
-  std::vector<double> critical_path_ms;  ///< per iteration: slowest rank's busy time by stage, summed
+  /// Per iteration: the longest chain of steps (order of streams and waits), each taking the busy
+  /// time of its slowest rank. What an iteration would take if ranks did not share cores and wires
+  /// cost nothing.
+  std::vector<double> critical_path_ms;
+  /// Busy milliseconds of the block's last iteration, [step][rank].
+  std::vector<std::vector<double>> step_busy_ms;
 };
 
 /// Gradient of the loss with respect to every feature's output, given instead of the dense part
 /// (tests). Filled by the caller: samples x output width of the feature, one vector a feature.
-using GivenGradients = std::function<void(std::int64_t iteration, std::int32_t rank,
-                                          const RankBatch& batch,
-                                          std::vector<std::vector<float>>& gradients)>;
+using GivenGradients =
+    std::function<void(std::int64_t iteration, std::int32_t rank, const RankBatch& batch,
+                       std::vector<std::vector<float>>& gradients)>;
 
 /// All ranks of one run in this process. Not thread-safe; abort() may come from any thread.
 class Engine {
@@ -71,7 +82,8 @@ class Engine {
   /// Weights of a table assembled from its shards, rows x dim, fp32.
   [[nodiscard]] virtual std::vector<float> weights(std::int32_t table) const = 0;
   /// Forward output of a feature on a rank after the last iteration (samples x output width).
-  [[nodiscard]] virtual std::vector<float> output(std::int32_t feature, std::int32_t rank) const = 0;
+  [[nodiscard]] virtual std::vector<float> output(std::int32_t feature,
+                                                  std::int32_t rank) const = 0;
 
   /// Loss and AUC on the next `batches` batches of an evaluation source, no update.
   struct Evaluation {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "engine/comm/progress.hpp"
+#include "engine/comm/waiting.hpp"
 
 namespace shardscope::engine {
 namespace {
@@ -69,7 +71,8 @@ void sleep_until_ns(std::int64_t until_ns, const AbortFlag& abort) {
       spin_pause();
       continue;
     }
-    abort.sleep_until(Clock::time_point(std::chrono::nanoseconds(until_ns)));
+    std::this_thread::sleep_for(
+        std::min<std::chrono::nanoseconds>(std::chrono::nanoseconds(left), kAbortCheck));
   }
 }
 

@@ -25,43 +25,40 @@ void* counted(std::size_t size, std::align_val_t alignment) {
 
 }  // namespace
 
-// Never inlined: a compiler that sees free() beside a call of new would warn of a mismatch.
-#define SHARDSCOPE_COUNTED [[gnu::noinline]]
-
-SHARDSCOPE_COUNTED void* operator new(std::size_t size) {
+void* operator new(std::size_t size) {
   return counted(size);
 }
-SHARDSCOPE_COUNTED void* operator new[](std::size_t size) {
+void* operator new[](std::size_t size) {
   return counted(size);
 }
-SHARDSCOPE_COUNTED void* operator new(std::size_t size, std::align_val_t alignment) {
+void* operator new(std::size_t size, std::align_val_t alignment) {
   return counted(size, alignment);
 }
-SHARDSCOPE_COUNTED void* operator new[](std::size_t size, std::align_val_t alignment) {
+void* operator new[](std::size_t size, std::align_val_t alignment) {
   return counted(size, alignment);
 }
-SHARDSCOPE_COUNTED void operator delete(void* memory) noexcept {
+void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-SHARDSCOPE_COUNTED void operator delete[](void* memory) noexcept {
+void operator delete[](void* memory) noexcept {
   std::free(memory);
 }
-SHARDSCOPE_COUNTED void operator delete(void* memory, std::size_t) noexcept {
+void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
-SHARDSCOPE_COUNTED void operator delete[](void* memory, std::size_t) noexcept {
+void operator delete[](void* memory, std::size_t) noexcept {
   std::free(memory);
 }
-SHARDSCOPE_COUNTED void operator delete(void* memory, std::align_val_t) noexcept {
+void operator delete(void* memory, std::align_val_t) noexcept {
   std::free(memory);
 }
-SHARDSCOPE_COUNTED void operator delete[](void* memory, std::align_val_t) noexcept {
+void operator delete[](void* memory, std::align_val_t) noexcept {
   std::free(memory);
 }
-SHARDSCOPE_COUNTED void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   std::free(memory);
 }
-SHARDSCOPE_COUNTED void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
   std::free(memory);
 }
 

@@ -1,0 +1,51 @@
+#pragma once
+// The stages of one embedding cluster on one rank. Each function enqueues the stage on the stream
+// and returns; only input_dist waits, for the counts.
+//
+// What a stage may count on, whatever the schedule: model_forward runs behind input_dist,
+// network_forward behind model_forward, index_calculation behind model_forward, network_backward
+// behind the gradients, local_reduce behind network_backward and index_calculation, update behind
+// local_reduce (DP: allreduce). input_dist of the next batch may run beside all stages of this one.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/batches/batch.hpp"
+#include "engine/comm/communicator.hpp"
+#include "engine/stream.hpp"
+#include "layout/result.hpp"
+
+namespace shardscope::engine {
+
+/// One step on its way.
+struct StageCall {
+  Stream& stream;
+  Communicator& communicator;  ///< the channel of the stream
+  std::size_t slot = 0;        ///< of the batch the step works on
+  const RankBatch& batch;
+  std::int64_t step = 1;  ///< iterations from 1, for the optimizer
+};
+
+class Cluster {
+ public:
+  virtual ~Cluster() = default;
+
+  /// Fills the host's lists of a batch where that needs no exchange. Called once for every batch,
+  /// before any of its steps.
+  virtual void begin(std::size_t /*slot*/, const RankBatch& /*batch*/) {}
+
+  [[nodiscard]] virtual Status input_dist(const StageCall& call) = 0;
+  virtual void model_forward(const StageCall& call) = 0;
+  virtual void network_forward(const StageCall& call) = 0;
+  virtual void index_calculation(const StageCall& call) = 0;
+  virtual void network_backward(const StageCall& call) = 0;
+  virtual void local_reduce(const StageCall& call) = 0;
+  virtual void allreduce(const StageCall& call) = 0;
+  virtual void update(const StageCall& call) = 0;
+
+  /// Ids of the batch that this rank looks up, sorts and reduces; for records. Known behind
+  /// input_dist.
+  [[nodiscard]] virtual std::int64_t rows(std::size_t slot) const = 0;
+};
+
+}  // namespace shardscope::engine

@@ -1,0 +1,281 @@
+#include "engine/pipeline/engine_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/comm/threads.hpp"
+#include "engine/pipeline/admission.hpp"
+#include "engine/pipeline/critical_path.hpp"
+#include "profiler/clock.hpp"
+#include "profiler/recorder.hpp"
+
+namespace shardscope::engine {
+
+namespace {
+
+/// Runs work(rank) on a thread a rank and returns when all are done.
+template <class Work>
+void on_all_ranks(std::int32_t ranks, const Work& work) {
+  std::vector<std::thread> threads;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) threads.emplace_back([&, rank] { work(rank); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// The layout as the planted fault runs it.
+Layout with_fault(Layout layout, Fault fault) {
+  if (fault == Fault::ub_sends_everything) {
+    layout.clusters[static_cast<std::size_t>(ClusterType::UB)].dedup = false;
+  }
+  if (fault == Fault::hierarchical_calls_flat) {
+    layout.clusters[static_cast<std::size_t>(ClusterType::RB)].exchange = Exchange::flat;
+    for (TablePlacement& placement : layout.tables) placement.exchange.reset();
+  }
+  return layout;
+}
+
+/// A wrong owner meets rows that the counts do not know of.
+void make_room_for_wrong_owner(BatchCounts& capacity, const Workload& workload,
+                               const Layout& layout) {
+  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
+    if (layout.tables[t].cluster == ClusterType::DP) continue;
+    for (std::int32_t j = 0; j < layout.tables[t].row_shards; ++j) {
+      capacity.unique[t][static_cast<std::size_t>(j)] =
+          layout.tables[t].rows_in(j, workload.tables[t].rows);
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::create(EngineConfig config,
+                                               std::shared_ptr<const BatchSource> source,
+                                               GivenGradients given) {
+  auto engine = std::make_unique<EngineRun>(std::move(config), std::move(source), std::move(given));
+  if (Status status = engine->open(); !status) return fail(status.error());
+  return engine;
+}
+
+EngineRun::EngineRun(EngineConfig config, std::shared_ptr<const BatchSource> source,
+                     GivenGradients given)
+    : config_(std::move(config)),
+      source_(std::move(source)),
+      given_(std::move(given)),
+      epoch_ns_(steady_ns()),
+      ops_(make_cpu_ops()) {}
+
+EngineRun::~EngineRun() = default;
+
+Status EngineRun::open() {
+  if (Status status = admit(config_, config_.layout); !status) return status;
+  if (Status status = make_batches(); !status) return status;
+  plan_ = make_plan(config_.layout);
+  if (Status status = admit_memory(*plan_); !status) return status;
+  if (Status status = make_ranks(); !status) return status;
+  fill_tables();
+  return {};
+}
+
+Status EngineRun::make_batches() {
+  const std::int32_t ranks = config_.topology.ranks();
+  for (std::int32_t b = 0; b < std::max(config_.batches, 1); ++b) {
+    std::vector<RankBatch>& parts = batches_.emplace_back();
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      Result<RankBatch> part = source_->make(b, rank, ranks);
+      if (!part) return fail(part.error());
+      parts.push_back(std::move(*part));
+    }
+  }
+  return {};
+}
+
+std::unique_ptr<RunPlan> EngineRun::make_plan(const Layout& layout) const {
+  auto plan = std::make_unique<RunPlan>();
+  plan->workload = config_.workload;
+  plan->topology = config_.topology;
+  plan->layout = with_fault(layout, config_.fault);
+  plan->schedule = make_schedule(config_.schedule, presence_of(plan->workload, plan->layout));
+  for (const std::vector<RankBatch>& parts : batches_) {
+    raise_to(plan->capacity, count_batch(plan->workload, plan->layout, parts));
+  }
+  if (config_.fault == Fault::wrong_owner) {
+    make_room_for_wrong_owner(plan->capacity, plan->workload, plan->layout);
+  }
+  plan->routes = routes_of(plan->workload, plan->topology, plan->layout);
+  plan->readers = features_by_table(plan->workload);
+  plan->seed = config_.seed;
+  plan->loss_scale = static_cast<float>(config_.loss_scale);
+  plan->fault = config_.fault;
+  return plan;
+}
+
+Status EngineRun::make_ranks() {
+  FabricOptions options;
+  options.wire = config_.wire;
+  auto fabric = ThreadsFabric::create(plan_->topology, plan_->schedule.streams, options);
+  if (!fabric) return fail(fabric.error());
+  {
+    const std::lock_guard lock(fabric_mutex_);
+    fabric_ = std::move(*fabric);
+  }
+  const StreamMode mode = config_.deferred_streams ? StreamMode::deferred : fabric_->stream_mode();
+  for (std::int32_t rank = 0; rank < plan_->ranks(); ++rank) {
+    auto runner = RankRunner::create(*plan_, rank, *fabric_, mode, *ops_, &given_);
+    if (!runner) return fail(runner.error());
+    runners_.push_back(std::move(*runner));
+  }
+  return {};
+}
+
+void EngineRun::fill_tables() {
+  on_all_ranks(plan_->ranks(), [&](std::int32_t rank) {
+    for (const ShardMemory& shard : runners_[static_cast<std::size_t>(rank)]->memory().shards()) {
+      fill_shard(*plan_, shard, config_.initial);
+    }
+  });
+}
+
+Result<Block> EngineRun::run(std::int32_t iterations, Recorder* recorder) {
+  const BlockRequest request{iteration_, iterations, recorder};
+  std::vector<Status> statuses(runners_.size());
+  on_all_ranks(plan_->ranks(), [&](std::int32_t rank) {
+    const RankTurn turn(*fabric_, rank);
+    Status& status = statuses[static_cast<std::size_t>(rank)];
+    status = runners_[static_cast<std::size_t>(rank)]->run(batches_, request);
+    if (!status) fabric_->abort(status.error());
+  });
+  if (Status status = fabric_->status(); !status) return fail(status.error());
+  for (const Status& status : statuses) {
+    if (!status) return fail(status.error());
+  }
+  iteration_ += iterations;
+  return block_of(request.first_iteration, iterations,
+                  recorder != nullptr ? recorder->epoch_ns() : epoch_ns_, recorder != nullptr);
+}
+
+Block EngineRun::block_of(std::int64_t first_iteration, std::int32_t iterations,
+                          std::int64_t epoch_ns, bool traced) const {
+  const std::size_t steps = plan_->schedule.steps.size();
+  Block block;
+  std::vector<double> slowest(steps);
+  for (std::int32_t n = 0; n < iterations && steps > 0; ++n) {
+    const std::size_t first = static_cast<std::size_t>(n) * steps;
+    std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
+    std::int64_t end_ns = 0;
+    block.step_busy_ms.assign(steps, {});
+    for (std::size_t i = 0; i < steps; ++i) {
+      for (const auto& runner : runners_) {
+        const StepTimes& times = runner->times()[first + i];
+        start_ns = std::min(start_ns, times.start_ns);
+        end_ns = std::max(end_ns, times.end_ns);
+        block.step_busy_ms[i].push_back(static_cast<double>(times.busy_ns) * 1e-6);
+      }
+      slowest[i] = *std::max_element(block.step_busy_ms[i].begin(), block.step_busy_ms[i].end());
+    }
+    Iteration iteration;
+    iteration.index = static_cast<std::int32_t>(first_iteration + n);
+    iteration.start_ns = n == 0 ? start_ns - epoch_ns : block.iterations.back().end_ns;
+    iteration.end_ns = end_ns - epoch_ns;
+    iteration.traced = traced;
+    iteration.loss = std::nan("");
+    block.iterations.push_back(iteration);
+    block.critical_path_ms.push_back(longest_chain(plan_->schedule, slowest));
+  }
+  return block;
+}
+
+std::vector<TableImage> EngineRun::read_tables() const {
+  std::vector<TableImage> images;
+  for (const Table& table : plan_->workload.tables) images.push_back(empty_image(table));
+  for (const auto& runner : runners_) {
+    for (const ShardMemory& shard : runner->memory().shards()) {
+      read_shard(*plan_, shard, images[static_cast<std::size_t>(shard.table)]);
+    }
+  }
+  return images;
+}
+
+void EngineRun::write_tables(const std::vector<TableImage>& images) {
+  on_all_ranks(plan_->ranks(), [&](std::int32_t rank) {
+    for (const ShardMemory& shard : runners_[static_cast<std::size_t>(rank)]->memory().shards()) {
+      write_shard(*plan_, shard, images[static_cast<std::size_t>(shard.table)]);
+    }
+  });
+}
+
+// The old layout's memory goes before the new one's comes; if the new one then cannot be opened,
+// the old one is opened again.
+Status EngineRun::apply(const Layout& layout) {
+  if (Status status = admit(config_, layout); !status) return status;
+  std::unique_ptr<RunPlan> plan = make_plan(layout);
+  if (Status status = admit_memory(*plan); !status) return status;
+  const std::vector<TableImage> images = read_tables();
+  runners_.clear();
+  std::swap(plan_, plan);
+  Status status = make_ranks();
+  if (status) {
+    config_.layout = layout;
+  } else {
+    runners_.clear();
+    std::swap(plan_, plan);
+    if (Status back = make_ranks(); !back) return back;
+  }
+  write_tables(images);
+  return status;
+}
+
+std::vector<float> EngineRun::weights(std::int32_t table) const {
+  TableImage image = empty_image(plan_->table(table));
+  for (const auto& runner : runners_) {
+    for (const ShardMemory& shard : runner->memory().shards()) {
+      if (shard.table == table) read_shard(*plan_, shard, image);
+    }
+  }
+  return weights_of(plan_->table(table), image);
+}
+
+std::vector<float> EngineRun::output(std::int32_t feature, std::int32_t rank) const {
+  const RunPlan& plan = *plan_;
+  const auto last = static_cast<std::size_t>(std::max<std::int64_t>(iteration_ - 1, 0));
+  const RankBatch& batch = batches_[last % batches_.size()][static_cast<std::size_t>(rank)];
+  const FeatureBatch& input = batch.features[static_cast<std::size_t>(feature)];
+  const std::int64_t rows = is_pooled(plan.feature(feature).pooling)
+                                ? static_cast<std::int64_t>(input.lengths.size())
+                                : input.ids.size();
+  const std::int64_t dim = plan.table(plan.feature(feature).table).dim;
+  const float* values = runners_[static_cast<std::size_t>(rank)]->memory().feature(feature).output;
+  return {values, values + rows * dim};
+}
+
+Result<Engine::Evaluation> EngineRun::evaluate(const BatchSource& /*source*/,
+                                               std::int32_t /*batches*/) {
+  return fail({ErrorKind::usage, "the workload has no dense part, so there is no loss to evaluate",
+               fmt::format("workload {}", config_.workload.name), "", "Add a dense part"});
+}
+
+std::vector<RankTraffic> EngineRun::traffic() const {
+  std::vector<RankTraffic> traffic;
+  for (const auto& runner : runners_) traffic.push_back(runner->traffic());
+  return traffic;
+}
+
+std::vector<std::int64_t> EngineRun::arena_peak_bytes() const {
+  std::vector<std::int64_t> bytes;
+  for (const auto& runner : runners_) bytes.push_back(runner->memory().arena().used_bytes());
+  return bytes;
+}
+
+Mode EngineRun::mode() const {
+  return config_.comm == CommKind::loopback || config_.wire.any() ? Mode::emulated : Mode::measured;
+}
+
+void EngineRun::abort(const Error& reason) {
+  const std::lock_guard lock(fabric_mutex_);
+  if (fabric_) fabric_->abort(reason);
+}
+
+}  // namespace shardscope::engine

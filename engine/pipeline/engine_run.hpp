@@ -1,0 +1,62 @@
+#pragma once
+// The Engine of one process: all ranks as threads (or emulated ones) over one fabric.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/comm/fabric.hpp"
+#include "engine/device.hpp"
+#include "engine/engine.hpp"
+#include "engine/pipeline/rank_runner.hpp"
+#include "engine/pipeline/run_plan.hpp"
+#include "engine/pipeline/table_images.hpp"
+
+namespace shardscope::engine {
+
+class EngineRun final : public Engine {
+ public:
+  EngineRun(EngineConfig config, std::shared_ptr<const BatchSource> source, GivenGradients given);
+  ~EngineRun() override;
+
+  /// The rest of create(): batches, plan, ranks, first weights.
+  [[nodiscard]] Status open();
+
+  [[nodiscard]] Result<Block> run(std::int32_t iterations, Recorder* recorder) override;
+  [[nodiscard]] Status apply(const Layout& layout) override;
+  [[nodiscard]] std::vector<float> weights(std::int32_t table) const override;
+  [[nodiscard]] std::vector<float> output(std::int32_t feature, std::int32_t rank) const override;
+  [[nodiscard]] Result<Evaluation> evaluate(const BatchSource& source,
+                                            std::int32_t batches) override;
+  [[nodiscard]] std::vector<RankTraffic> traffic() const override;
+  [[nodiscard]] std::vector<std::int64_t> arena_peak_bytes() const override;
+  [[nodiscard]] const EngineConfig& config() const override { return config_; }
+  [[nodiscard]] Mode mode() const override;
+  void abort(const Error& reason) override;
+
+ private:
+  [[nodiscard]] Status make_batches();
+  [[nodiscard]] std::unique_ptr<RunPlan> make_plan(const Layout& layout) const;
+  [[nodiscard]] Status make_ranks();
+  void fill_tables();
+  [[nodiscard]] std::vector<TableImage> read_tables() const;
+  void write_tables(const std::vector<TableImage>& images);
+  [[nodiscard]] Block block_of(std::int64_t first_iteration, std::int32_t iterations,
+                               std::int64_t epoch_ns, bool traced) const;
+
+  EngineConfig config_;
+  std::shared_ptr<const BatchSource> source_;
+  GivenGradients given_;
+  BatchRing batches_;
+  std::int64_t iteration_ = 0;  ///< of the next block
+  std::int64_t epoch_ns_ = 0;
+  std::unique_ptr<RunPlan> plan_;
+  std::unique_ptr<Ops> ops_;
+  std::mutex fabric_mutex_;  ///< guards the pointer against abort() during apply()
+  std::shared_ptr<Fabric> fabric_;
+  std::vector<std::unique_ptr<RankRunner>> runners_;
+};
+
+}  // namespace shardscope::engine

@@ -1,0 +1,278 @@
+#include "engine/pipeline/rank_runner.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/pipeline/dp.hpp"
+#include "engine/pipeline/rb.hpp"
+#include "engine/pipeline/ub.hpp"
+#include "layout/invariant.hpp"
+#include "profiler/clock.hpp"
+#include "profiler/recorder.hpp"
+
+namespace shardscope::engine {
+
+namespace {
+
+std::size_t slot_of(std::int64_t iteration) {
+  return static_cast<std::size_t>(iteration) % kBatchSlots;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RankRunner>> RankRunner::create(const RunPlan& plan, std::int32_t rank,
+                                                       Fabric& fabric, StreamMode mode, Ops& ops,
+                                                       const GivenGradients* given) {
+  auto memory = RankMemory::create(plan, rank);
+  if (!memory) return fail(memory.error());
+  return std::unique_ptr<RankRunner>(
+      new RankRunner(plan, std::move(*memory), fabric, mode, ops, given));
+}
+
+RankRunner::RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory, Fabric& fabric,
+                       StreamMode mode, Ops& ops, const GivenGradients* given)
+    : plan_(plan), memory_(std::move(memory)), given_(given), mode_(mode) {
+  const std::int32_t rank = memory_->rank();
+  for (const ScheduleStep& step : plan.schedule.steps) {
+    labels_.push_back(fmt::format("{} {}", to_string(step.work), to_string(step.stage)));
+  }
+  for (std::int32_t s = 0; s < plan.schedule.streams; ++s) {
+    communicators_.push_back(fabric.communicator(rank, s));
+    streams_.push_back(make_cpu_stream(mode, fmt::format("rank {} s{}", rank, s).c_str()));
+  }
+  const SchedulePresence presence = presence_of(plan.workload, plan.layout);
+  const auto place = [&](ClusterType type, std::unique_ptr<Cluster> cluster) {
+    clusters_[static_cast<std::size_t>(type)] = std::move(cluster);
+  };
+  if (presence.dp) place(ClusterType::DP, std::make_unique<DpCluster>(plan, *memory_, ops));
+  if (presence.rb) place(ClusterType::RB, std::make_unique<RbCluster>(plan, *memory_, ops));
+  if (presence.ub) place(ClusterType::UB, std::make_unique<UbCluster>(plan, *memory_, ops));
+  step_events_.resize(plan.schedule.steps.size());
+  for (std::vector<Event>& ends : ends_) ends.resize(streams_.size());
+  prefetch_times_.resize(plan.schedule.steps.size());
+  used_prefetch_times_.resize(plan.schedule.steps.size());
+  given_values_.resize(plan.workload.features.size());
+}
+
+RankRunner::~RankRunner() {
+  for (const auto& stream : streams_) stream->synchronize(stream->record());
+  streams_.clear();
+}
+
+Cluster* RankRunner::cluster_of(Work work) const {
+  const auto type = static_cast<std::size_t>(work);
+  return type < clusters_.size() ? clusters_[type].get() : nullptr;
+}
+
+const RankBatch& RankRunner::batch(const BatchRing& batches, std::int64_t iteration) const {
+  return batches[static_cast<std::size_t>(iteration) % batches.size()]
+                [static_cast<std::size_t>(memory_->rank())];
+}
+
+Status RankRunner::run(const BatchRing& batches, const BlockRequest& request) {
+  const std::size_t steps = plan_.schedule.steps.size();
+  times_.assign(steps * static_cast<std::size_t>(request.iterations), {});
+  recorder_ = request.recorder;
+  if (Status status = prefetch_first(batches, request.first_iteration); !status) return status;
+  for (std::int32_t n = 0; n < request.iterations; ++n) {
+    Status status = run_iteration(batches, request.first_iteration + n,
+                                  times_.data() + static_cast<std::size_t>(n) * steps);
+    if (!status) return status;
+  }
+  for (const auto& stream : streams_) stream->synchronize(stream->record());
+  if (Status status = communicators_.front()->status(); !status) return status;
+  const auto last = times_.end() - static_cast<std::ptrdiff_t>(steps);
+  used_prefetch_times_ = prefetch_times_;
+  if (request.iterations > 1) {
+    used_prefetch_times_.assign(last - static_cast<std::ptrdiff_t>(steps), last);
+  }
+  prefetch_times_.assign(last, times_.end());
+  return {};
+}
+
+// The first iteration of a prefetching schedule has no predecessor that prepared its batch.
+Status RankRunner::prefetch_first(const BatchRing& batches, std::int64_t iteration) {
+  if (prefetched_iteration_ == iteration) return {};
+  for (std::size_t i = 0; i < plan_.schedule.steps.size(); ++i) {
+    if (!plan_.schedule.steps[i].next_batch) continue;
+    Status status =
+        run_step(i, batch(batches, iteration), iteration, &prefetch_times_[i], /*waits=*/false);
+    if (!status) return status;
+  }
+  prefetched_iteration_ = iteration;
+  end_iteration(iteration - 1);
+  return {};
+}
+
+Status RankRunner::run_iteration(const BatchRing& batches, std::int64_t iteration,
+                                 StepTimes* times) {
+  begin_iteration(iteration, batch(batches, iteration));
+  for (std::size_t i = 0; i < plan_.schedule.steps.size(); ++i) {
+    const std::int64_t of = iteration + (plan_.schedule.steps[i].next_batch ? 1 : 0);
+    if (of != iteration) await_slot(of);
+    Status status = run_step(i, batch(batches, of), of, &times[i], /*waits=*/true);
+    if (!status) return status;
+    if (of != iteration) prefetched_iteration_ = of;
+  }
+  end_iteration(iteration);
+  return {};
+}
+
+// A batch's lists are reused two iterations later: the host fills them only when the streams have
+// ended that iteration, so it runs at most one ahead.
+void RankRunner::await_slot(std::int64_t iteration) {
+  for (const Event& end : ends_[slot_of(iteration)]) streams_.front()->synchronize(end);
+}
+
+// No stream begins an iteration before all have ended the one before.
+void RankRunner::begin_iteration(std::int64_t iteration, const RankBatch& batch) {
+  await_slot(iteration);
+  for (std::size_t s = 0; s < streams_.size(); ++s) {
+    for (std::size_t other = 0; other < streams_.size(); ++other) {
+      if (other != s) streams_[s]->wait(ends_[slot_of(iteration + 1)][other]);
+    }
+  }
+  for (const auto& cluster : clusters_) {
+    if (cluster) cluster->begin(slot_of(iteration), batch);
+  }
+  if (given_ != nullptr && *given_) give_gradients(iteration, batch);
+}
+
+void RankRunner::end_iteration(std::int64_t iteration) {
+  for (std::size_t s = 0; s < streams_.size(); ++s) {
+    ends_[slot_of(iteration)][s] = streams_[s]->record();
+  }
+}
+
+void RankRunner::give_gradients(std::int64_t iteration, const RankBatch& batch) {
+  Stream& stream = *streams_.front();
+  stream.enqueue([this, iteration, input = &batch] {
+    (*given_)(iteration, memory_->rank(), *input, given_values_);
+    for (std::size_t f = 0; f < given_values_.size(); ++f) {
+      const FeatureMemory& place = memory_->feature(static_cast<std::int32_t>(f));
+      std::copy(given_values_[f].begin(), given_values_[f].end(), place.gradient);
+    }
+  });
+  const Event given = stream.record();
+  for (std::size_t s = 1; s < streams_.size(); ++s) streams_[s]->wait(given);
+}
+
+Status RankRunner::run_step(std::size_t index, const RankBatch& batch, std::int64_t iteration,
+                            StepTimes* times, bool waits) {
+  const ScheduleStep& step = plan_.schedule.steps[index];
+  Stream& stream = *streams_[step.stream];
+  Communicator& communicator = *communicators_[step.stream];
+  if (waits && plan_.fault != Fault::missing_wait) {
+    for (const std::uint16_t wait : step.waits) stream.wait(step_events_[wait]);
+  }
+  communicator.set_label(labels_[index].c_str());
+  begin_step(stream, communicator, times);
+  // A host thread of its own is work of the rank as well; otherwise the stream's clock has it.
+  const std::int64_t host_ns = mode_ == StreamMode::threaded ? thread_cpu_ns() : 0;
+  Status status = run_stage(step, {stream, communicator, slot_of(iteration), batch, iteration + 1});
+  const std::int64_t host_busy_ns = mode_ == StreamMode::threaded ? thread_cpu_ns() - host_ns : 0;
+  const Cluster* cluster = cluster_of(step.work);
+  const std::int64_t rows = cluster == nullptr ? 0 : cluster->rows(slot_of(iteration));
+  end_step(stream, communicator, times, {index, iteration, host_busy_ns, rows});
+  step_events_[index] = stream.record();
+  return status;
+}
+
+Status RankRunner::run_stage(const ScheduleStep& step, const StageCall& call) {
+  Cluster* cluster = cluster_of(step.work);
+  SHARDSCOPE_CHECK(cluster != nullptr, "a step of a cluster that the layout does not have");
+  switch (step.stage) {
+    case Stage::input_dist:
+      return cluster->input_dist(call);
+    case Stage::model_forward:
+      cluster->model_forward(call);
+      return {};
+    case Stage::network_forward:
+      cluster->network_forward(call);
+      return {};
+    case Stage::network_backward:
+      cluster->network_backward(call);
+      return {};
+    case Stage::index_calculation:
+      cluster->index_calculation(call);
+      return {};
+    case Stage::local_reduce:
+      cluster->local_reduce(call);
+      return {};
+    case Stage::allreduce:
+      cluster->allreduce(call);
+      return {};
+    case Stage::update:
+      cluster->update(call);
+      return {};
+    case Stage::dense_forward:
+    case Stage::dense_backward:
+      break;
+  }
+  SHARDSCOPE_CHECK(false, "a dense stage of an embedding cluster");
+  return {};
+}
+
+void RankRunner::begin_step(Stream& stream, const Communicator& communicator, StepTimes* times) {
+  stream.enqueue([times, from = &communicator] {
+    const LinkBytes sent = from->sent();
+    const CommTimes spent = from->times();
+    times->sent = {-sent.intra, -sent.inter};
+    times->waited_ns = -spent.waited_ns;
+    times->copied_ns = -spent.copied_ns;
+    times->start_ns = steady_ns();
+    times->busy_ns = -thread_cpu_ns();
+  });
+}
+
+void RankRunner::end_step(Stream& stream, const Communicator& communicator, StepTimes* times,
+                          const StepEnd& end) {
+  stream.enqueue([this, times, from = &communicator, end] {
+    times->busy_ns += thread_cpu_ns() + end.host_busy_ns;
+    times->end_ns = steady_ns();
+    const LinkBytes sent = from->sent();
+    const CommTimes spent = from->times();
+    times->sent.intra += sent.intra;
+    times->sent.inter += sent.inter;
+    times->waited_ns += spent.waited_ns;
+    times->copied_ns += spent.copied_ns;
+    times->rows = end.rows;
+    if (recorder_ != nullptr) record(end.index, end.iteration, *times);
+  });
+}
+
+RankTraffic RankRunner::traffic() const {
+  RankTraffic traffic;
+  const std::vector<ScheduleStep>& steps = plan_.schedule.steps;
+  if (times_.size() < steps.size()) return traffic;
+  const StepTimes* last = times_.data() + (times_.size() - steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const StepTimes& times = steps[i].next_batch ? used_prefetch_times_[i] : last[i];
+    LinkBytes& sent = traffic.sent[static_cast<std::size_t>(steps[i].stage)]
+                                  [static_cast<std::size_t>(steps[i].work)];
+    sent.intra += times.sent.intra;
+    sent.inter += times.sent.inter;
+  }
+  return traffic;
+}
+
+void RankRunner::record(std::size_t index, std::int64_t iteration, const StepTimes& times) const {
+  const ScheduleStep& step = plan_.schedule.steps[index];
+  Span span;
+  span.start_ns = times.start_ns - recorder_->epoch_ns();
+  span.end_ns = times.end_ns - recorder_->epoch_ns();
+  span.busy_ns = times.busy_ns;
+  span.intra_bytes = times.sent.intra;
+  span.inter_bytes = times.sent.inter;
+  span.rows = times.rows;
+  span.iteration = static_cast<std::int32_t>(iteration);
+  span.rank = memory_->rank();
+  span.stage = step.stage;
+  span.work = step.work;
+  span.stream = step.stream;
+  recorder_->record(span);
+}
+
+}  // namespace shardscope::engine

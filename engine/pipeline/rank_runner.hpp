@@ -1,0 +1,107 @@
+#pragma once
+// One rank: its memory, streams, channels and clusters, and the walk along the Schedule.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/batches/batch.hpp"
+#include "engine/comm/fabric.hpp"
+#include "engine/device.hpp"
+#include "engine/engine.hpp"
+#include "engine/pipeline/cluster.hpp"
+#include "engine/pipeline/rank_memory.hpp"
+#include "engine/pipeline/run_plan.hpp"
+#include "engine/pipeline/step_times.hpp"
+
+namespace shardscope {
+class Recorder;
+}
+
+namespace shardscope::engine {
+
+/// The batches of a run, generated ahead: [batch][rank]; iteration i runs batch i % size.
+using BatchRing = std::vector<std::vector<RankBatch>>;
+
+/// One block of iterations.
+struct BlockRequest {
+  std::int64_t first_iteration = 0;
+  std::int32_t iterations = 0;
+  Recorder* recorder = nullptr;  ///< null: untraced
+};
+
+class RankRunner {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<RankRunner>> create(const RunPlan& plan,
+                                                                  std::int32_t rank, Fabric& fabric,
+                                                                  StreamMode mode, Ops& ops,
+                                                                  const GivenGradients* given);
+  ~RankRunner();
+  RankRunner(const RankRunner&) = delete;
+  RankRunner& operator=(const RankRunner&) = delete;
+
+  /// Runs the block on the calling thread, the rank's host thread.
+  [[nodiscard]] Status run(const BatchRing& batches, const BlockRequest& request);
+
+  /// Times of the last block's steps, [iteration * steps + step].
+  [[nodiscard]] const std::vector<StepTimes>& times() const { return times_; }
+  /// Bytes sent for the batch of the last iteration.
+  [[nodiscard]] RankTraffic traffic() const;
+  /// A prefetched batch must not be used any more (its tables or batches have changed).
+  void forget_prefetch() { prefetched_iteration_ = -1; }
+
+  [[nodiscard]] RankMemory& memory() { return *memory_; }
+  [[nodiscard]] const RankMemory& memory() const { return *memory_; }
+
+ private:
+  /// What a step's last task adds to its times.
+  struct StepEnd {
+    std::size_t index = 0;
+    std::int64_t iteration = 0;
+    std::int64_t host_busy_ns = 0;
+    std::int64_t rows = 0;
+  };
+
+  RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory, Fabric& fabric,
+             StreamMode mode, Ops& ops, const GivenGradients* given);
+
+  [[nodiscard]] const RankBatch& batch(const BatchRing& batches, std::int64_t iteration) const;
+  [[nodiscard]] Status prefetch_first(const BatchRing& batches, std::int64_t iteration);
+  [[nodiscard]] Status run_iteration(const BatchRing& batches, std::int64_t iteration,
+                                     StepTimes* times);
+  [[nodiscard]] Status run_step(std::size_t index, const RankBatch& batch, std::int64_t iteration,
+                                StepTimes* times, bool waits);
+  [[nodiscard]] Status run_stage(const ScheduleStep& step, const StageCall& call);
+  [[nodiscard]] Cluster* cluster_of(Work work) const;
+  void await_slot(std::int64_t iteration);
+  void begin_iteration(std::int64_t iteration, const RankBatch& batch);
+  void give_gradients(std::int64_t iteration, const RankBatch& batch);
+  void end_iteration(std::int64_t iteration);
+  void begin_step(Stream& stream, const Communicator& communicator, StepTimes* times);
+  void end_step(Stream& stream, const Communicator& communicator, StepTimes* times,
+                const StepEnd& end);
+  void record(std::size_t index, std::int64_t iteration, const StepTimes& times) const;
+
+  const RunPlan& plan_;
+  std::unique_ptr<RankMemory> memory_;
+  const GivenGradients* given_;
+  StreamMode mode_;
+  std::vector<std::string> labels_;  ///< by step; outlive the communicators
+  std::vector<std::unique_ptr<Communicator>> communicators_;  ///< by stream
+  std::vector<std::unique_ptr<Stream>> streams_;
+  std::array<std::unique_ptr<Cluster>, kClusterTypes> clusters_;
+  std::vector<Event> step_events_;
+  std::array<std::vector<Event>, 2> ends_;  ///< by iteration % 2: one a stream
+  std::vector<StepTimes> times_;
+  std::vector<StepTimes> prefetch_times_;       ///< of the steps that prepared the next batch
+  std::vector<StepTimes> used_prefetch_times_;  ///< of the last iteration's batch
+  std::vector<std::vector<float>> given_values_;
+  std::int64_t prefetched_iteration_ = -1;
+  Recorder* recorder_ = nullptr;  ///< of the block
+};
+
+}  // namespace shardscope::engine

@@ -1,0 +1,122 @@
+// model_forward, network_forward and network_backward of RB: pool at the owner, combine at the
+// consumer, and the way back of the gradients.
+
+#include "engine/pipeline/rb.hpp"
+
+namespace shardscope::engine {
+
+void RbCluster::fill_pool(Batch& batch) {
+  for (std::vector<GatherPool>& wave : batch.pool) wave.clear();
+  std::size_t apart = 0;
+  for (const Partial& partial : partials_) {
+    for (std::int32_t p = 0; p < ranks_; ++p) {
+      const std::int64_t bags = plan_.bags(partial.unit.feature, p);
+      std::byte* const out = partial.send + partial.offset[static_cast<std::size_t>(p)];
+      SumApart<GatherPool>* sum =
+          partial.summed_apart ? &sum_apart(batch, apart++, partial, out, bags) : nullptr;
+      for (std::size_t term = 0; term < partial.id_units.size(); ++term) {
+        GatherPool call = pool_call(batch, partial, term, p);
+        call.accumulate = term > 0;
+        if (sum != nullptr) {
+          call.out = vectors_.partial;
+          call.out_type = DType::fp32;
+          sum->terms.push_back(call);
+          continue;
+        }
+        call.out = out;
+        if (batch.pool.size() == term) batch.pool.emplace_back();
+        batch.pool[term].push_back(call);
+      }
+    }
+  }
+}
+
+RbCluster::SumApart<GatherPool>& RbCluster::sum_apart(Batch& batch, std::size_t number,
+                                                      const Partial& partial, std::byte* out,
+                                                      std::int64_t bags) const {
+  if (batch.pool_apart.size() == number) batch.pool_apart.emplace_back();
+  SumApart<GatherPool>& sum = batch.pool_apart[number];
+  sum.terms.clear();
+  sum.store = {};
+  sum.store.from = vectors_.partial;
+  sum.store.from_stride = partial.width;
+  sum.store.to = out;
+  sum.store.to_type = plan_.workload.wire;
+  sum.store.to_stride = partial.width;
+  sum.store.rows = bags;
+  sum.store.width = partial.width;
+  return sum;
+}
+
+GatherPool RbCluster::pool_call(const Batch& batch, const Partial& partial, std::size_t term,
+                                std::int32_t source) const {
+  const Received& received =
+      batch.received[partial.id_units[term] * static_cast<std::size_t>(ranks_) +
+                     static_cast<std::size_t>(source)];
+  const ShardMemory& shard = *partial.shards[term];
+  GatherPool call;
+  call.rows = shard.weights;
+  call.row_type = plan_.table(shard.table).dtype;
+  call.row_stride = shard.width;
+  call.width = shard.width;
+  call.bags = plan_.bags(partial.unit.feature, source);
+  call.lengths = received.lengths;
+  call.ids = received.ids;
+  call.key = plan_.workload.key;
+  call.weights = received.weights;
+  call.out_type = plan_.workload.wire;
+  call.out_stride = shard.width;
+  return call;
+}
+
+void RbCluster::model_forward(const StageCall& call) {
+  const Batch& batch = batches_[call.slot];
+  ops_.bag_scale(call.stream, batch.scales);
+  for (const std::vector<GatherPool>& wave : batch.pool) ops_.gather_pool(call.stream, wave);
+  for (const SumApart<GatherPool>& sum : batch.pool_apart) {
+    for (const GatherPool& term : sum.terms) ops_.gather_pool(call.stream, {&term, 1});
+    ops_.copy_columns(call.stream, {&sum.store, 1});
+  }
+}
+
+void RbCluster::network_forward(const StageCall& call) {
+  if (any_flat_) {
+    call.communicator.alltoall_v(
+        call.stream, Group::flat,
+        all_to_all(vectors_.flat_send, owner_flat_, vectors_.flat_receive, consumer_flat_));
+  }
+  if (any_hierarchical_) {
+    call.communicator.alltoall_v(
+        call.stream, Group::domain,
+        all_to_all(vectors_.domain_send, owner_domain_, vectors_.domain_receive, rail_domain_));
+    for (const auto& wave : rail_sums_) ops_.copy_columns(call.stream, wave);
+    for (const SumApart<CopyColumns>& sum : rail_sums_apart_) {
+      for (const CopyColumns& term : sum.terms) ops_.copy_columns(call.stream, {&term, 1});
+      ops_.copy_columns(call.stream, {&sum.store, 1});
+    }
+    call.communicator.alltoall_v(
+        call.stream, Group::rail,
+        all_to_all(vectors_.rail_send, rail_out_, vectors_.rail_receive, consumer_rail_));
+  }
+  for (const std::vector<CopyColumns>& wave : combines_) ops_.copy_columns(call.stream, wave);
+}
+
+void RbCluster::network_backward(const StageCall& call) {
+  if (any_flat_) {
+    ops_.copy_columns(call.stream, gradient_packs_flat_);
+    call.communicator.alltoall_v(call.stream, Group::flat,
+                                 all_to_all(vectors_.flat_gradient_send, consumer_flat_,
+                                            vectors_.flat_gradient_receive, owner_flat_));
+  }
+  if (!any_hierarchical_) return;
+  ops_.copy_columns(call.stream, gradient_packs_rail_);
+  call.communicator.alltoall_v(call.stream, Group::rail,
+                               all_to_all(vectors_.rail_gradient_send, consumer_rail_,
+                                          vectors_.rail_gradient_receive, rail_out_));
+  ops_.copy_bytes(call.stream, gradient_returns_);
+  call.communicator.alltoall_v(call.stream, Group::domain,
+                               all_to_all(vectors_.domain_gradient_send, rail_domain_,
+                                          vectors_.domain_gradient_receive, owner_domain_));
+}
+
+}  // namespace shardscope::engine

@@ -1,0 +1,271 @@
+// Where RB's vectors stand in the messages. Bags do not change between batches, so every copy
+// between outputs, gradients and messages is laid down once.
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/pipeline/rb.hpp"
+#include "layout/messages.hpp"
+
+namespace shardscope::engine {
+
+std::int32_t RbCluster::width_of(const PartialUnit& unit) const {
+  return plan_.placement(unit.table).width(unit.column);
+}
+
+std::int64_t RbCluster::vector_bytes(const PartialUnit& unit, std::int32_t consumer) const {
+  return plan_.bags(unit.feature, consumer) * width_of(unit) * wire_bytes_;
+}
+
+std::int32_t RbCluster::rank_at(std::int32_t domain, std::int32_t rail) const {
+  return domain * plan_.topology.fast_domain + rail;
+}
+
+void RbCluster::place_partials() {
+  const auto own = static_cast<std::size_t>(rank_);
+  any_flat_ = std::any_of(plan_.routes.rb_flat.begin(), plan_.routes.rb_flat.end(),
+                          [](const auto& list) { return !list.empty(); });
+  any_hierarchical_ =
+      std::any_of(plan_.routes.rb_hierarchical.begin(), plan_.routes.rb_hierarchical.end(),
+                  [](const auto& list) { return !list.empty(); });
+  const auto add = [&](const PartialUnit& unit, std::byte* send) {
+    Partial partial;
+    partial.unit = unit;
+    partial.width = width_of(unit);
+    partial.offset.resize(static_cast<std::size_t>(ranks_));
+    partial.send = send;
+    for (std::size_t u = 0; u < id_units_.size(); ++u) {
+      if (id_units_[u].feature == unit.feature &&
+          plan_.placement(unit.table).owner(id_units_[u].row, unit.column) == rank_) {
+        partial.id_units.push_back(u);
+        partial.shards.push_back(&memory_.shard(unit.table, id_units_[u].row, unit.column));
+      }
+    }
+    partial.summed_apart = plan_.workload.wire != DType::fp32 && partial.id_units.size() > 1;
+    partials_.push_back(std::move(partial));
+  };
+  for (const PartialUnit& unit : plan_.routes.rb_flat[own]) {
+    add(unit, vectors_.flat_send);
+  }
+  for (const PartialUnit& unit : plan_.routes.rb_hierarchical[own]) {
+    add(unit, vectors_.domain_send);
+  }
+  place_flat_messages();
+  place_hierarchical_messages();
+}
+
+void RbCluster::place_flat_messages() {
+  const Messages sizes(plan_.workload, plan_.topology, plan_.layout, plan_.routes, plan_.capacity);
+  std::vector<std::int64_t> out, in;
+  for (std::int32_t peer = 0; peer < ranks_; ++peer) {
+    out.push_back(sizes.rb_flat(peer, rank_));
+    in.push_back(sizes.rb_flat(rank_, peer));
+  }
+  owner_flat_ = MessageArrays::of_sizes(out);
+  consumer_flat_ = MessageArrays::of_sizes(in);
+  const std::size_t flat = plan_.routes.rb_flat[static_cast<std::size_t>(rank_)].size();
+  for (std::int32_t consumer = 0; consumer < ranks_; ++consumer) {
+    std::int64_t offset = owner_flat_.offset(consumer);
+    for (std::size_t i = 0; i < flat; ++i) {
+      partials_[i].offset[static_cast<std::size_t>(consumer)] = offset;
+      offset += vector_bytes(partials_[i].unit, consumer);
+    }
+  }
+}
+
+void RbCluster::place_hierarchical_messages() {
+  const Topology& topology = plan_.topology;
+  const std::int32_t domain = topology.domain_of(rank_);
+  const std::int32_t rail = topology.rail_of(rank_);
+  const Messages sizes(plan_.workload, topology, plan_.layout, plan_.routes, plan_.capacity);
+  std::vector<std::int64_t> owner_out, rail_in, rail_out, consumer_in;
+  for (std::int32_t peer = 0; peer < topology.fast_domain; ++peer) {
+    owner_out.push_back(sizes.rb_domain(rank_, peer));
+    rail_in.push_back(sizes.rb_domain(rank_at(domain, peer), rail));
+  }
+  for (std::int32_t other = 0; other < topology.domains(); ++other) {
+    rail_out.push_back(sizes.rb_rail(rank_at(other, rail), domain));
+    consumer_in.push_back(sizes.rb_rail(rank_, other));
+  }
+  owner_domain_ = MessageArrays::of_sizes(owner_out);
+  rail_domain_ = MessageArrays::of_sizes(rail_in);
+  rail_out_ = MessageArrays::of_sizes(rail_out);
+  consumer_rail_ = MessageArrays::of_sizes(consumer_in);
+  const std::size_t flat = plan_.routes.rb_flat[static_cast<std::size_t>(rank_)].size();
+  for (std::int32_t r = 0; r < topology.fast_domain; ++r) {
+    std::int64_t offset = owner_domain_.offset(r);
+    for (std::int32_t d = 0; d < topology.domains(); ++d) {
+      for (std::size_t i = flat; i < partials_.size(); ++i) {
+        partials_[i].offset[static_cast<std::size_t>(rank_at(d, r))] = offset;
+        offset += vector_bytes(partials_[i].unit, rank_at(d, r));
+      }
+    }
+  }
+}
+
+// Received vectors into the outputs: owners (flat) and domains (hierarchical) in ascending order.
+void RbCluster::place_combines() {
+  combines_.resize(static_cast<std::size_t>(ranks_));
+  std::map<std::pair<std::int32_t, std::int32_t>, bool> begun;
+  const auto place = [&](std::int32_t wave, const std::vector<PartialUnit>& units,
+                         std::int64_t offset, const std::byte* receive, std::byte* gradient_send,
+                         std::vector<CopyColumns>& gradient_packs) {
+    for (const PartialUnit& unit : units) {
+      bool& seen = begun[{unit.feature, unit.column}];
+      add_combine(static_cast<std::size_t>(wave), unit, receive + offset, !seen);
+      seen = true;
+      add_gradient_pack(gradient_packs, unit, gradient_send + offset);
+      offset += vector_bytes(unit, rank_);
+    }
+  };
+  for (std::int32_t owner = 0; owner < ranks_; ++owner) {
+    place(owner, plan_.routes.rb_flat[static_cast<std::size_t>(owner)],
+          consumer_flat_.offset(owner), vectors_.flat_receive, vectors_.flat_gradient_send,
+          gradient_packs_flat_);
+  }
+  for (std::int32_t domain = 0; domain < plan_.topology.domains(); ++domain) {
+    place(domain, plan_.routes.rb_domain[static_cast<std::size_t>(domain)],
+          consumer_rail_.offset(domain), vectors_.rail_receive, vectors_.rail_gradient_send,
+          gradient_packs_rail_);
+  }
+}
+
+void RbCluster::add_combine(std::size_t wave, const PartialUnit& unit, const std::byte* from,
+                            bool first) {
+  const FeatureMemory& feature = memory_.feature(unit.feature);
+  CopyColumns call;
+  call.from = from;
+  call.from_type = plan_.workload.wire;
+  call.from_stride = width_of(unit);
+  call.to = feature.output + plan_.placement(unit.table).column_begin(unit.column);
+  call.to_stride = plan_.table(unit.table).dim;
+  call.rows = plan_.bags(unit.feature, rank_);
+  call.width = width_of(unit);
+  call.scale = feature.bag_scale;
+  call.accumulate = !first;
+  combines_[wave].push_back(call);
+}
+
+void RbCluster::add_gradient_pack(std::vector<CopyColumns>& packs, const PartialUnit& unit,
+                                  std::byte* to) {
+  const FeatureMemory& feature = memory_.feature(unit.feature);
+  CopyColumns call;
+  call.from = feature.gradient + plan_.placement(unit.table).column_begin(unit.column);
+  call.from_stride = plan_.table(unit.table).dim;
+  call.to = to;
+  call.to_type = plan_.workload.wire;
+  call.to_stride = width_of(unit);
+  call.rows = plan_.bags(unit.feature, rank_);
+  call.width = width_of(unit);
+  call.scale = feature.bag_scale;
+  call.factor = plan_.wire_scale();
+  packs.push_back(call);
+}
+
+// What the owners of this domain sent for this rank's rail, summed in ascending order of owners.
+void RbCluster::place_rail_sums() {
+  const Topology& topology = plan_.topology;
+  const std::int32_t domain = topology.domain_of(rank_);
+  const std::int32_t rail = topology.rail_of(rank_);
+  std::vector<OwnerPartials> owners;
+  for (std::int32_t owner = 0; owner < topology.fast_domain; ++owner) {
+    owners.push_back(partials_of_owner(rank_at(domain, owner)));
+  }
+  rail_sums_.resize(owners.size());
+  std::int64_t samples_before = 0;
+  for (std::int32_t d = 0; d < topology.domains(); ++d) {
+    const std::int32_t consumer = rank_at(d, rail);
+    std::int64_t out = rail_out_.offset(d);
+    for (const PartialUnit& unit : plan_.routes.rb_domain[static_cast<std::size_t>(domain)]) {
+      std::vector<CopyColumns> terms;
+      for (std::size_t owner = 0; owner < owners.size(); ++owner) {
+        const auto before = owners[owner].before.find({unit.feature, unit.column});
+        if (before == owners[owner].before.end()) continue;
+        const std::int64_t from = rail_domain_.offsets[owner] + samples_before * owners[owner].all +
+                                  plan_.samples(consumer) * before->second;
+        add_rail_term(terms, unit, consumer, from, out);
+      }
+      if (plan_.workload.wire != DType::fp32 && terms.size() > 1) {
+        add_rail_sum_apart(std::move(terms));
+      } else {
+        for (std::size_t wave = 0; wave < terms.size(); ++wave) {
+          rail_sums_[wave].push_back(terms[wave]);
+        }
+      }
+      out += vector_bytes(unit, consumer);
+    }
+    samples_before += plan_.samples(consumer);
+  }
+}
+
+RbCluster::OwnerPartials RbCluster::partials_of_owner(std::int32_t owner) const {
+  OwnerPartials partials;
+  for (const PartialUnit& unit : plan_.routes.rb_hierarchical[static_cast<std::size_t>(owner)]) {
+    partials.before[{unit.feature, unit.column}] = partials.all;
+    partials.all += plan_.feature(unit.feature).num_poolings * width_of(unit) * wire_bytes_;
+  }
+  return partials;
+}
+
+/// A partial of one owner towards its sum, and the sum's gradient on its way back to that owner.
+void RbCluster::add_rail_term(std::vector<CopyColumns>& terms, const PartialUnit& unit,
+                              std::int32_t consumer, std::int64_t from, std::int64_t out) {
+  CopyColumns call;
+  call.from = vectors_.domain_receive + from;
+  call.from_type = plan_.workload.wire;
+  call.from_stride = width_of(unit);
+  call.to = vectors_.rail_send + out;
+  call.to_type = plan_.workload.wire;
+  call.to_stride = width_of(unit);
+  call.rows = plan_.bags(unit.feature, consumer);
+  call.width = width_of(unit);
+  call.accumulate = !terms.empty();
+  terms.push_back(call);
+  gradient_returns_.push_back({vectors_.rail_gradient_receive + out,
+                               vectors_.domain_gradient_send + from, vector_bytes(unit, consumer)});
+}
+
+void RbCluster::add_rail_sum_apart(std::vector<CopyColumns> terms) {
+  SumApart<CopyColumns> sum;
+  sum.store = terms.front();
+  sum.store.from = vectors_.partial;
+  sum.store.from_type = DType::fp32;
+  for (CopyColumns& term : terms) {
+    term.to = vectors_.partial;
+    term.to_type = DType::fp32;
+  }
+  sum.terms = std::move(terms);
+  rail_sums_apart_.push_back(std::move(sum));
+}
+
+// Owners find the gradient of bag b of rank p in the message of p (or of p's rail), where the
+// partial sum of that bag stood on its way out.
+void RbCluster::place_gradient_offsets() {
+  Arena& arena = memory_.arena();
+  for (OwnedRow& owned : owned_.rows()) {
+    const bool flat =
+        plan_.layout.exchange_of(static_cast<std::size_t>(owned.table)) == Exchange::flat;
+    for (OwnedColumn& column : owned.columns) {
+      column.gradients = flat ? vectors_.flat_gradient_receive : vectors_.domain_gradient_receive;
+      column.gradient_offset = arena.get<std::int64_t>(
+          fmt::format("rb.gradient_offset[{}]", column.shard.column), owned.table);
+      std::int64_t* next = column.gradient_offset;
+      for (const Partial& partial : partials_) {
+        if (partial.unit.table != owned.table || partial.unit.column != column.shard.column) {
+          continue;
+        }
+        for (std::int32_t p = 0; p < ranks_; ++p) {
+          const std::int64_t bags = plan_.bags(partial.unit.feature, p);
+          fill_offsets({bags, partial.offset[static_cast<std::size_t>(p)] / wire_bytes_,
+                        partial.width, next});
+          next += bags;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace shardscope::engine
