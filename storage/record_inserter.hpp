@@ -19,6 +19,9 @@ class RecordInserter {
  public:
   explicit RecordInserter(SessionState& state) : state_(state) {}
 
+  /// Before the spans of a transaction. A flood of them drops the index on spans, which would halve
+  /// the speed; the end of the run builds it again.
+  [[nodiscard]] Status expect_spans(std::size_t count);
   [[nodiscard]] Status spans(std::int64_t run, std::span<const Span> batch);
   [[nodiscard]] Status iterations(std::int64_t run, std::span<const Iteration> batch);
   [[nodiscard]] Status activities(std::int64_t run, std::span<const ActivityRecord> batch);

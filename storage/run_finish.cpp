@@ -88,8 +88,16 @@ Status write_summary(SessionState& state, std::int64_t run, const RunSummary& su
   return transaction->commit();
 }
 
+/// A flood of spans has dropped it; the pass below needs it, and so do readers.
+Status ensure_index(SessionState& state) {
+  const std::lock_guard guard(state.mutex);
+  return state.database.execute(
+      "CREATE INDEX IF NOT EXISTS spans_track_start ON spans (track, start_ns)");
+}
+
 Status finish(SessionState& state, std::int64_t run, const RunSummary& summary,
               std::optional<std::int64_t> end_ns) {
+  if (Status done = ensure_index(state); !done) return done;
   Result<Database> reader = Database::open(state.path, Database::Open::read_only);
   if (!reader) return fail(reader.error());
   const Result<RunScan> scan =

@@ -24,7 +24,8 @@ constexpr const char* kFreshFilePragmas = "PRAGMA page_size = 16384";
 /// Per connection. WAL with NORMAL survives the death of the process at any moment; a power cut may
 /// cost the last commits, never the file.
 constexpr const char* kWriterPragmas =
-    "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA secure_delete = OFF";
+    "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA secure_delete = OFF; "
+    "PRAGMA wal_autocheckpoint = 0";
 
 enum class PathKind { missing, empty, file, directory };
 
@@ -84,6 +85,7 @@ Status start_writing(SessionState& state) {
   // A file system without shared memory keeps the rollback journal: slower, as safe.
   const Result<std::string> mode = state.database.text("PRAGMA journal_mode = WAL");
   if (!mode) return fail(mode.error());
+  if (*mode == "wal") state.checkpointer = std::make_unique<Checkpointer>(state.path);
   return {};
 }
 
@@ -212,6 +214,7 @@ Status Session::close() {
   Status done;
   {
     const std::lock_guard guard(state_->mutex);
+    state_->checkpointer.reset();
     if (state_->writable) done = make_self_contained(state_->database);
   }
   state_.reset();

@@ -2,9 +2,11 @@
 // What a Session holds; for the parts of storage/ that read and write through it.
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 
+#include "storage/checkpointer.hpp"
 #include "storage/lock_file.hpp"
 #include "storage/sqlite/database.hpp"
 
@@ -18,6 +20,7 @@ struct SessionState {
   /// Guards `database`. Writers hold it for one transaction, readers for one query.
   std::mutex mutex;
   Database database;
+  std::unique_ptr<Checkpointer> checkpointer;  ///< while open for writing
 };
 
 }  // namespace shardscope::storage

@@ -148,6 +148,9 @@ Status SessionWriter::try_commit(const Queue& queue) {
   const std::lock_guard guard(state.mutex);
   Result<Transaction> transaction = Transaction::begin(state.database);
   if (!transaction) return fail(transaction.error());
+  std::size_t spans = 0;
+  for (const auto& [run, pending] : queue) spans += pending.spans.size();
+  if (Status done = inserter_->expect_spans(spans); !done) return done;
   for (const auto& [run, pending] : queue) {
     if (Status done = inserter_->spans(run, pending.spans); !done) return done;
     if (Status done = inserter_->iterations(run, pending.iterations); !done) return done;
