@@ -1,10 +1,10 @@
 #include "storage/run_finish.hpp"
 
 #include <optional>
-#include <vector>
 
 #include "profiler/clock.hpp"
 #include "storage/run_scan.hpp"
+#include "storage/sqlite/query.hpp"
 #include "storage/sqlite/transaction.hpp"
 
 namespace shardscope::storage {
@@ -115,22 +115,16 @@ Status finish_run(SessionState& state, std::int64_t run, const RunSummary& summa
 }
 
 Status finish_interrupted_runs(SessionState& state) {
-  std::vector<std::int64_t> open_runs;
-  {
+  const auto open_runs = [&] {
     const std::lock_guard guard(state.mutex);
-    Result<Statement> query = state.database.prepare("SELECT id FROM runs WHERE end_ns IS NULL");
-    if (!query) return fail(query.error());
-    while (true) {
-      const Result<bool> row = query->step();
-      if (!row) return fail(row.error());
-      if (!*row) break;
-      open_runs.push_back(query->integer(0));
-    }
-  }
+    return select(state.database, "SELECT id FROM runs WHERE end_ns IS NULL",
+                  [](const Statement& row) { return row.integer(0); });
+  }();
+  if (!open_runs) return fail(open_runs.error());
   RunSummary summary;
   summary.complete = false;
   summary.message = "interrupted: the program ended before the run did";
-  for (const std::int64_t run : open_runs) {
+  for (const std::int64_t run : *open_runs) {
     if (Status done = finish(state, run, summary, std::nullopt); !done) return done;
   }
   return {};

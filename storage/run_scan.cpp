@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "storage/sqlite/query.hpp"
+
 namespace shardscope::storage {
 namespace {
 
-/// A quarter of the range: sums and differences of two still fit.
-constexpr std::int64_t kTimeLimit = std::int64_t{1} << 61;
-
 std::int64_t time_of(const Statement& row, int column) {
-  return std::clamp(row.integer(column), -kTimeLimit, kTimeLimit);
+  return limited_time(row.integer(column));
 }
 
 std::int64_t amount_of(const Statement& row, int column) {
@@ -17,17 +16,9 @@ std::int64_t amount_of(const Statement& row, int column) {
 }
 
 Result<std::vector<std::int32_t>> warm_up_iterations(Database& database, std::int64_t run) {
-  Result<Statement> query =
-      database.prepare("SELECT iteration FROM iterations WHERE run = ? AND warm_up <> 0");
-  if (!query) return fail(query.error());
-  query->bind_all(run);
-  std::vector<std::int32_t> iterations;
-  while (true) {
-    const Result<bool> row = query->step();
-    if (!row) return fail(row.error());
-    if (!*row) return iterations;
-    iterations.push_back(query->integer32(0));
-  }
+  return select(
+      database, "SELECT iteration FROM iterations WHERE run = ? AND warm_up <> 0",
+      [](const Statement& row) { return row.integer32(0); }, run);
 }
 
 struct IterationFacts {
@@ -36,31 +27,33 @@ struct IterationFacts {
 };
 
 Result<IterationFacts> iteration_facts(Database& database, std::int64_t run) {
-  Result<Statement> query = database.prepare(
+  IterationFacts facts;
+  const Status done = for_each_row(
+      database,
       "SELECT count(*) FILTER (WHERE traced <> 0 AND warm_up = 0), ifnull(max(end_ns), 0) "
-      "FROM iterations WHERE run = ?");
-  if (!query) return fail(query.error());
-  query->bind_all(run);
-  const Result<bool> row = query->step();
-  if (!row) return fail(row.error());
-  return *row ? IterationFacts{amount_of(*query, 0), time_of(*query, 1)} : IterationFacts{};
+      "FROM iterations WHERE run = ?",
+      [&](const Statement& row) {
+        facts = {amount_of(row, 0), time_of(row, 1)};
+      },
+      run);
+  if (!done) return fail(done.error());
+  return facts;
 }
 
 }  // namespace
 
+std::int64_t limited_time(std::int64_t ns) {
+  constexpr std::int64_t kLimit = std::int64_t{1} << 61;  // a quarter of the range
+  return std::clamp(ns, -kLimit, kLimit);
+}
+
 Result<std::vector<Track>> tracks_of(Database& database, std::int64_t run) {
-  Result<Statement> query = database.prepare(
-      "SELECT id, rank, stream, spans FROM tracks WHERE run = ? ORDER BY rank, stream");
-  if (!query) return fail(query.error());
-  query->bind_all(run);
-  std::vector<Track> tracks;
-  while (true) {
-    const Result<bool> row = query->step();
-    if (!row) return fail(row.error());
-    if (!*row) return tracks;
-    tracks.push_back(
-        {query->integer(0), query->integer32(1), query->integer32(2), amount_of(*query, 3)});
-  }
+  return select(
+      database, "SELECT id, rank, stream, spans FROM tracks WHERE run = ? ORDER BY rank, stream",
+      [](const Statement& row) {
+        return Track{row.integer(0), row.integer32(1), row.integer32(2), amount_of(row, 3)};
+      },
+      run);
 }
 
 bool read_span(const Statement& row, int column, const Track& track, Span& span) {
@@ -84,18 +77,15 @@ bool read_span(const Statement& row, int column, const Track& track, Span& span)
 
 Status for_each_span(Database& database, const Track& track,
                      const std::function<void(const Span&, std::int64_t)>& visit) {
-  Result<Statement> query = database.prepare(
+  return for_each_row(
+      database,
       "SELECT rowid, start_ns, end_ns, busy_ns, intra_bytes, inter_bytes, rows, iteration, stage, "
-      "work, waiting FROM spans WHERE track = ? ORDER BY start_ns, rowid");
-  if (!query) return fail(query.error());
-  query->bind_all(track.id);
-  while (true) {
-    const Result<bool> row = query->step();
-    if (!row) return fail(row.error());
-    if (!*row) return {};
-    Span span;
-    if (read_span(*query, 1, track, span)) visit(span, query->integer(0));
-  }
+      "work, waiting FROM spans WHERE track = ? ORDER BY start_ns, rowid",
+      [&](const Statement& row) {
+        Span span;
+        if (read_span(row, 1, track, span)) visit(span, row.integer(0));
+      },
+      track.id);
 }
 
 Result<RunScan> scan_run(Database& database, std::int64_t run, const TrackLevels& on_track) {

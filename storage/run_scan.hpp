@@ -20,6 +20,9 @@ struct Track {
   std::int64_t spans = 0;
 };
 
+/// A time as stored, limited so that sums and differences of two do not overflow.
+[[nodiscard]] std::int64_t limited_time(std::int64_t ns);
+
 /// Tracks of a run by rank and stream.
 [[nodiscard]] Result<std::vector<Track>> tracks_of(Database& database, std::int64_t run);
 

@@ -166,13 +166,16 @@ CREATE TABLE comparisons (
   label_b            TEXT    NOT NULL,
   mode               TEXT    NOT NULL,
   created_utc_ns     INTEGER NOT NULL,
-  ratio              REAL    NOT NULL,           -- throughput of B / throughput of A
-  low                REAL    NOT NULL,
-  high               REAL    NOT NULL,
-  confidence         REAL    NOT NULL,           -- of [low, high], 0..1
+  ratio              REAL,                       -- throughput of B / throughput of A
+  low                REAL,
+  high               REAL,
+  confidence         REAL,                       -- of [low, high], 0..1
+  a_ms               REAL,                       -- per iteration
+  b_ms               REAL,
   blocks             INTEGER NOT NULL,           -- of each layout
   looks              INTEGER NOT NULL,
   dropped_iterations INTEGER NOT NULL,           -- settling after a switch
+  reason             TEXT    NOT NULL,           -- target | budget | interrupted
   stages_json        TEXT    NOT NULL,           -- differences by stage and rank
   sentence           TEXT    NOT NULL
 ) STRICT;
