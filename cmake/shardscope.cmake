@@ -5,7 +5,13 @@ target_include_directories(shardscope_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(shardscope_options INTERFACE
   -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
   # Plain values are filled by designated initializers; members left out have defaults.
-  -Wno-missing-field-initializers)
+  -Wno-missing-field-initializers
+  # A product is rounded before it is added whatever the instruction set, so that results are equal.
+  -ffp-contract=off
+  # g++ 12 sees overlaps in std::string's operator+ where there are none (GCC PR 105651).
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# Kernels are compiled for AVX-512, AVX2, SSE4 and the baseline.
+target_compile_definitions(shardscope_options INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)
 if(SHARDSCOPE_SANITIZE)
   target_compile_options(shardscope_options INTERFACE
     -fsanitize=${SHARDSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "layout/invariant.hpp"
+#include "profiler/draw.hpp"
 
 namespace shardscope {
 namespace {
@@ -16,14 +17,6 @@ constexpr std::int64_t kFirstLook = 8;
 /// with this share of alpha.
 constexpr double kTargetCorrection = 0.88;
 
-/// Finaliser of SplitMix64: every input bit reaches every output bit.
-std::uint64_t mixed(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15ULL;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
-  return value ^ (value >> 31);
-}
-
 double median(std::vector<double> values) {
   const std::size_t middle = values.size() / 2;
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle),
@@ -34,7 +27,7 @@ double median(std::vector<double> values) {
 }  // namespace
 
 bool b_runs_first(std::uint64_t seed, std::int64_t pair) {
-  return (mixed(mixed(seed) ^ static_cast<std::uint64_t>(pair)) & 1) != 0;
+  return drawn(seed, pair, 2) != 0;
 }
 
 std::int64_t settling_iterations(std::span<const double> iteration_ms) {
@@ -76,6 +69,14 @@ const char* to_string(StopReason value) {
   return "";
 }
 
+double Comparison::a_ms() const {
+  return a_ms_.empty() ? 0 : median(a_ms_);
+}
+
+double Comparison::b_ms() const {
+  return b_ms_.empty() ? 0 : median(b_ms_);
+}
+
 double Comparison::stopping_alpha() const {
   return (1 - rule_.confidence) * (rule_.target > 0 ? kTargetCorrection : 1);
 }
@@ -107,12 +108,7 @@ std::optional<RatioResult> Comparison::result(StopReason reason) const {
   const std::optional<Interval> ratio =
       reason == StopReason::interrupted ? running_ : interval(stopping_alpha());
   if (!ratio) return std::nullopt;
-  return RatioResult{*ratio,
-                     reason,
-                     pairs(),
-                     looks_,
-                     median(a_ms_),
-                     median(b_ms_),
+  return RatioResult{*ratio, reason, pairs(), looks_,
                      rule_.target > 0 && ratio->half_width() <= rule_.target};
 }
 

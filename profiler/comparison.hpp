@@ -63,8 +63,6 @@ struct RatioResult {
   StopReason reason = StopReason::budget;
   std::int64_t pairs = 0;
   std::int64_t looks = 0;  ///< at which the rule was asked
-  double a_ms = 0;         ///< median block mean of A, per iteration
-  double b_ms = 0;
   bool target_reached = false;
 };
 
@@ -77,6 +75,9 @@ class Comparison {
   bool add(double a_ms, double b_ms);
 
   [[nodiscard]] std::int64_t pairs() const { return static_cast<std::int64_t>(a_ms_.size()); }
+  /// Median block means so far; 0 without pairs.
+  [[nodiscard]] double a_ms() const;
+  [[nodiscard]] double b_ms() const;
 
   /// Interval that holds at any moment a person may choose to look: its share of the error is
   /// alpha / (k (k + 1)) at the k-th look and stays spent. Empty below 8 pairs.

@@ -76,8 +76,8 @@ TEST(ComparisonRule, RatioIsThroughputOfBOverA) {
   const auto result = comparison.result(StopReason::budget);
   ASSERT_TRUE(result.has_value());
   EXPECT_NEAR(result->ratio.estimate, 2.0, 1e-12);
-  EXPECT_DOUBLE_EQ(result->a_ms, 20);
-  EXPECT_DOUBLE_EQ(result->b_ms, 10);
+  EXPECT_DOUBLE_EQ(comparison.a_ms(), 20);
+  EXPECT_DOUBLE_EQ(comparison.b_ms(), 10);
 }
 
 TEST(ComparisonRule, TooFewPairsGiveNoResult) {

@@ -1,0 +1,188 @@
+#include "engine/comparison_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "engine/block_length.hpp"
+#include "profiler/draw.hpp"
+
+namespace shardscope::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kTracedOneIn = 8;  ///< pairs
+constexpr double kMostBlockSeconds = 0.5;
+constexpr double kLeastBlockSeconds = 0.05;
+constexpr double kPairsWanted = 64;  ///< within the budget, where iterations are short
+constexpr int kWarmUpBlocks = 2;     ///< a side
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Sums of one side over its untraced blocks.
+struct SideSums {
+  double critical_ms = 0;
+  std::int64_t critical_iterations = 0;
+  std::int64_t iterations = 0;
+};
+
+class ComparisonRunner {
+ public:
+  ComparisonRunner(ComparisonSide a, ComparisonSide b, const ComparisonConfig& config,
+                   const ComparisonObserver& keep_going)
+      : sides_{a, b}, config_(config), keep_going_(keep_going), comparison_(config.rule) {}
+
+  Result<ComparisonOutcome> run() {
+    start_ = Clock::now();
+    if (Status status = warm_up(); !status) return fail(status.error());
+    StopReason reason = StopReason::budget;
+    for (std::int64_t pair = 0; !stop_ && seconds_since(start_) < config_.budget_s; ++pair) {
+      const Result<bool> reached = run_pair(pair);
+      if (!reached && !stop_) return fail(reached.error());
+      if (!reached) break;
+      if (*reached) {
+        reason = StopReason::target;
+        break;
+      }
+    }
+    if (stop_) reason = StopReason::interrupted;
+    return outcome(reason);
+  }
+
+ private:
+  [[nodiscard]] bool resident() const { return sides_[0].engine != sides_[1].engine; }
+  [[nodiscard]] std::int32_t cycle() const { return sides_[0].engine->config().batches; }
+
+  /// Runs one block of a side, its layout in place.
+  Result<TimedBlock> run_block(int side, std::int32_t iterations, BlockUse use) {
+    ComparisonSide& one = sides_[side];
+    if (!resident() && present_ != side) {
+      const auto start = Clock::now();
+      if (Status status = one.engine->apply(*one.layout); !status) return fail(status.error());
+      swap_s_ += seconds_since(start);
+    }
+    present_ = side;
+    Result<TimedBlock> block = one.recorder->run_block(*one.engine, iterations, use);
+    stop_ = !keep_going_({share(), comparison_.pairs(), comparison_.running()});
+    return block;
+  }
+
+  /// Way to the end: by time, or by width where the interval shrinks faster.
+  [[nodiscard]] double share() const {
+    const double by_time = seconds_since(start_) / config_.budget_s;
+    const std::optional<Interval> running = comparison_.running();
+    if (!running || config_.rule.target <= 0 || running->half_width() <= 0) return by_time;
+    const double by_width = std::pow(config_.rule.target / running->half_width(), 2);
+    return std::max(by_time, std::min(by_width, 0.99));
+  }
+
+  Status warm_up() {
+    double slowest_s = 0;
+    for (int round = 0; round < kWarmUpBlocks; ++round) {
+      for (int side = 0; side < 2; ++side) {
+        const Result<TimedBlock> block = run_block(side, cycle() + 1, BlockUse::warm_up);
+        if (!block) return fail(block.error());
+        if (stop_) return fail(stopped_early());
+        if (round + 1 < kWarmUpBlocks) continue;
+        slowest_s = std::max(slowest_s, settle(block->iteration_ms, cycle()).mean_ms / 1e3);
+      }
+    }
+    const double target_s =
+        std::clamp(config_.budget_s / (2 * kPairsWanted), kLeastBlockSeconds, kMostBlockSeconds);
+    // One more than whole cycles: the first after a switch is always dropped.
+    length_ = block_iterations(slowest_s, target_s, cycle()) + 1;
+    return {};
+  }
+
+  [[nodiscard]] static Error stopped_early() {
+    return {ErrorKind::runtime, "stopped before anything was measured", "", "", ""};
+  }
+
+  /// One block of each side in drawn order; true where the rule says stop.
+  Result<bool> run_pair(std::int64_t pair) {
+    const std::int64_t group = pair / kTracedOneIn;
+    const bool traced = pair % kTracedOneIn == drawn(~config_.seed, group, kTracedOneIn);
+    const BlockUse use = traced ? BlockUse::traced : BlockUse::measured;
+    const int first = b_runs_first(config_.seed, pair) ? 1 : 0;
+    double mean_ms[2] = {0, 0};
+    for (const int side : {first, 1 - first}) {
+      const Result<TimedBlock> block = run_block(side, length_, use);
+      if (!block) return fail(block.error());
+      const BlockTimes times = settle(block->iteration_ms, cycle());
+      mean_ms[side] = times.mean_ms;
+      dropped_ += times.dropped;
+      if (!traced) add(sums_[side], *block, times);
+      if (stop_ && side == first) return false;
+    }
+    if (traced) {
+      ++traced_pairs_;
+      return false;
+    }
+    return comparison_.add(mean_ms[0], mean_ms[1]);
+  }
+
+  static void add(SideSums& sums, const TimedBlock& block, const BlockTimes& times) {
+    sums.iterations += times.kept;
+    const auto& critical = block.critical_path_ms;
+    const auto kept = std::min<std::size_t>(critical.size(), static_cast<std::size_t>(times.kept));
+    sums.critical_ms +=
+        std::accumulate(critical.end() - static_cast<std::ptrdiff_t>(kept), critical.end(), 0.0);
+    sums.critical_iterations += static_cast<std::int64_t>(kept);
+  }
+
+  [[nodiscard]] SideOutcome side_outcome(int side, double iteration_ms) {
+    const SideSums& sums = sums_[side];
+    SideOutcome outcome;
+    outcome.iteration_ms = iteration_ms;
+    const auto batch = static_cast<double>(sides_[side].engine->config().workload.global_batch);
+    outcome.samples_per_s = iteration_ms > 0 ? batch / iteration_ms * 1e3 : 0;
+    outcome.critical_path_ms =
+        sums.critical_iterations > 0
+            ? sums.critical_ms / static_cast<double>(sums.critical_iterations)
+            : 0;
+    outcome.stages = sides_[side].recorder->profile();
+    outcome.iterations = sums.iterations;
+    return outcome;
+  }
+
+  [[nodiscard]] ComparisonOutcome outcome(StopReason reason) {
+    ComparisonOutcome outcome;
+    outcome.ratio = comparison_.result(reason);
+    outcome.a = side_outcome(0, comparison_.a_ms());
+    outcome.b = side_outcome(1, comparison_.b_ms());
+    outcome.block_iterations = length_;
+    outcome.traced_pairs = traced_pairs_;
+    outcome.dropped_iterations = dropped_;
+    outcome.resident = resident();
+    outcome.swap_s = swap_s_;
+    return outcome;
+  }
+
+  ComparisonSide sides_[2];
+  const ComparisonConfig& config_;
+  const ComparisonObserver& keep_going_;
+  Comparison comparison_;
+  Clock::time_point start_;
+  int present_ = -1;  ///< side whose layout the shared engine has
+  std::int32_t length_ = 1;
+  SideSums sums_[2];
+  std::int64_t traced_pairs_ = 0;
+  std::int64_t dropped_ = 0;
+  double swap_s_ = 0;
+  bool stop_ = false;
+};
+
+}  // namespace
+
+Result<ComparisonOutcome> comparison_run(ComparisonSide a, ComparisonSide b,
+                                         const ComparisonConfig& config,
+                                         const ComparisonObserver& keep_going) {
+  return ComparisonRunner(a, b, config, keep_going).run();
+}
+
+}  // namespace shardscope::engine

@@ -1,0 +1,91 @@
+#include "engine/run_recorder.hpp"
+
+#include <utility>
+
+namespace shardscope::engine {
+
+/// Passes records on and adds the spans up. spans() comes from the recorder's drain thread;
+/// Recorder::flush() orders it before profile().
+class RunRecorder::FoldingSink final : public RecordSink {
+ public:
+  FoldingSink(RecordSink& sink, std::int32_t ranks) : sink_(sink), fold_(ranks) {}
+
+  Result<std::int64_t> begin_run(const RunInfo& info) override { return sink_.begin_run(info); }
+  void spans(std::int64_t run, std::span<const Span> batch) override {
+    fold_.add(batch);
+    sink_.spans(run, batch);
+  }
+  void iterations(std::int64_t run, std::span<const Iteration> batch) override {
+    sink_.iterations(run, batch);
+  }
+  void activities(std::int64_t run, std::span<const ActivityRecord> batch) override {
+    sink_.activities(run, batch);
+  }
+  void dropped(std::int64_t run, std::int64_t count) override { sink_.dropped(run, count); }
+  Status end_run(std::int64_t run, const RunSummary& summary) override {
+    return sink_.end_run(run, summary);
+  }
+
+  StageFold& fold() { return fold_; }
+
+ private:
+  RecordSink& sink_;
+  StageFold fold_;
+};
+
+RunRecorder::RunRecorder(RecordSink& sink, std::int64_t run, const EngineConfig& config)
+    : run_(run), folding_(std::make_unique<FoldingSink>(sink, config.topology.ranks())) {
+  RecorderConfig rings;
+  rings.ranks = config.topology.ranks();
+  rings.streams =
+      make_schedule(config.schedule, presence_of(config.workload, config.layout)).streams;
+  recorder_ = std::make_unique<Recorder>(*folding_, run, rings);
+}
+
+RunRecorder::~RunRecorder() = default;
+
+Result<std::unique_ptr<RunRecorder>> RunRecorder::begin(RecordSink& sink, const RunInfo& info,
+                                                        const EngineConfig& config) {
+  const Result<std::int64_t> run = sink.begin_run(info);
+  if (!run) return fail(run.error());
+  return std::unique_ptr<RunRecorder>(new RunRecorder(sink, *run, config));
+}
+
+Result<TimedBlock> RunRecorder::run_block(Engine& engine, std::int32_t iterations, BlockUse use) {
+  const bool traced = use == BlockUse::traced;
+  Result<Block> block = engine.run(iterations, traced ? recorder_.get() : nullptr);
+  if (!block) return fail(block.error());
+  TimedBlock timed;
+  timed.use = use;
+  timed.critical_path_ms = std::move(block->critical_path_ms);
+  for (Iteration& iteration : block->iterations) {
+    iteration.block = block_;
+    iteration.warm_up = use == BlockUse::warm_up;
+    iteration.traced = traced;
+    recorder_->record(iteration);
+    timed.iteration_ms.push_back(static_cast<double>(iteration.end_ns - iteration.start_ns) / 1e6);
+    timed.loss = iteration.loss;
+  }
+  ++block_;
+  if (traced) {
+    recorder_->flush();
+    folding_->fold().count_iterations(iterations);
+  }
+  return timed;
+}
+
+StageProfile RunRecorder::profile() {
+  recorder_->flush();
+  return folding_->fold().profile();
+}
+
+Status RunRecorder::end(const RunSummary& summary) {
+  recorder_->flush();
+  return folding_->end_run(run_, summary);
+}
+
+std::int64_t RunRecorder::dropped() const {
+  return recorder_->dropped();
+}
+
+}  // namespace shardscope::engine
