@@ -8,11 +8,11 @@ namespace shardscope::engine {
 /// Recorder::flush() orders it before profile().
 class RunRecorder::FoldingSink final : public RecordSink {
  public:
-  FoldingSink(RecordSink& sink, std::int32_t ranks) : sink_(sink), fold_(ranks) {}
+  explicit FoldingSink(RecordSink& sink) : sink_(sink) {}
 
   Result<std::int64_t> begin_run(const RunInfo& info) override { return sink_.begin_run(info); }
   void spans(std::int64_t run, std::span<const Span> batch) override {
-    fold_.add(batch);
+    for (const Span& span : batch) sum_.add(span);
     sink_.spans(run, batch);
   }
   void iterations(std::int64_t run, std::span<const Iteration> batch) override {
@@ -26,17 +26,17 @@ class RunRecorder::FoldingSink final : public RecordSink {
     return sink_.end_run(run, summary);
   }
 
-  StageFold& fold() { return fold_; }
+  [[nodiscard]] const StageSum& sum() const { return sum_; }
 
  private:
   RecordSink& sink_;
-  StageFold fold_;
+  StageSum sum_;
 };
 
 RunRecorder::RunRecorder(RecordSink& sink, std::int64_t run, const EngineConfig& config)
-    : run_(run), folding_(std::make_unique<FoldingSink>(sink, config.topology.ranks())) {
+    : run_(run), ranks_(config.topology.ranks()), folding_(std::make_unique<FoldingSink>(sink)) {
   RecorderConfig rings;
-  rings.ranks = config.topology.ranks();
+  rings.ranks = ranks_;
   rings.streams =
       make_schedule(config.schedule, presence_of(config.workload, config.layout)).streams;
   recorder_ = std::make_unique<Recorder>(*folding_, run, rings);
@@ -67,16 +67,13 @@ Result<TimedBlock> RunRecorder::run_block(Engine& engine, std::int32_t iteration
     timed.loss = iteration.loss;
   }
   ++block_;
-  if (traced) {
-    recorder_->flush();
-    folding_->fold().count_iterations(iterations);
-  }
+  if (traced) recorder_->flush();
   return timed;
 }
 
 StageProfile RunRecorder::profile() {
   recorder_->flush();
-  return folding_->fold().profile();
+  return stage_profile(folding_->sum().totals(), folding_->sum().iterations(), ranks_);
 }
 
 Status RunRecorder::end(const RunSummary& summary) {

@@ -56,6 +56,7 @@ class RunRecorder {
   RunRecorder(RecordSink& sink, std::int64_t run, const EngineConfig& config);
 
   std::int64_t run_;
+  std::int32_t ranks_;
   std::int32_t block_ = 0;
   std::unique_ptr<FoldingSink> folding_;
   std::unique_ptr<Recorder> recorder_;  ///< hands its records to folding_; goes first

@@ -82,31 +82,22 @@ double StageProfile::busy_ms_max(Stage stage) const {
   return most;
 }
 
-StageFold::StageFold(std::int32_t ranks) : sums_(static_cast<std::size_t>(ranks)) {}
-
-void StageFold::add(std::span<const Span> spans) {
-  for (const Span& span : spans) {
-    SHARDSCOPE_CHECK(static_cast<std::size_t>(span.rank) < sums_.size(), "span of an unknown rank");
+StageProfile stage_profile(std::span<const StageTotals> totals, std::int64_t iterations,
+                           std::int32_t ranks) {
+  StageProfile profile;
+  profile.iterations = iterations;
+  profile.by_rank.resize(static_cast<std::size_t>(ranks));
+  const double count = static_cast<double>(std::max<std::int64_t>(iterations, 1));
+  for (const StageTotals& sum : totals) {
+    SHARDSCOPE_CHECK(sum.rank >= 0 && sum.rank < ranks, "a span's rank is one of the run's");
     StageCost& cost =
-        sums_[static_cast<std::size_t>(span.rank)][static_cast<std::size_t>(span.stage)];
-    const double ms = static_cast<double>(span.end_ns - span.start_ns) / kNsPerMs;
-    (span.waiting ? cost.waiting_ms : cost.ms) += ms;
-    cost.busy_ms += static_cast<double>(span.busy_ns) / kNsPerMs;
-    cost.intra_bytes += static_cast<double>(span.intra_bytes);
-    cost.inter_bytes += static_cast<double>(span.inter_bytes);
-    cost.rows += static_cast<double>(span.rows);
-  }
-}
-
-StageProfile StageFold::profile() const {
-  StageProfile profile{iterations_, sums_};
-  if (iterations_ == 0) return profile;
-  const double count = static_cast<double>(iterations_);
-  for (auto& stages : profile.by_rank) {
-    for (StageCost& cost : stages) {
-      cost = {cost.ms / count,          cost.busy_ms / count,     cost.waiting_ms / count,
-              cost.intra_bytes / count, cost.inter_bytes / count, cost.rows / count};
-    }
+        profile.by_rank[static_cast<std::size_t>(sum.rank)][static_cast<std::size_t>(sum.stage)];
+    cost.ms += static_cast<double>(sum.total_ns) / kNsPerMs / count;
+    cost.busy_ms += static_cast<double>(sum.busy_ns) / kNsPerMs / count;
+    cost.waiting_ms += static_cast<double>(sum.waiting_ns) / kNsPerMs / count;
+    cost.intra_bytes += static_cast<double>(sum.intra_bytes) / count;
+    cost.inter_bytes += static_cast<double>(sum.inter_bytes) / count;
+    cost.rows += static_cast<double>(sum.rows) / count;
   }
   return profile;
 }

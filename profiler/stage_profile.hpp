@@ -1,6 +1,5 @@
 #pragma once
-// Where an iteration's time goes on each rank, folded from spans as they pass; and the difference
-// of two such profiles in words.
+// Where an iteration's time goes on each rank, and the difference of two such profiles in words.
 
 #include <array>
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 #include "layout/schedule.hpp"
 #include "profiler/signed_rank.hpp"
-#include "profiler/span.hpp"
+#include "profiler/stage_times.hpp"
 
 namespace shardscope {
 
@@ -41,19 +40,9 @@ struct StageProfile {
   [[nodiscard]] double busy_ms_max(Stage stage) const;
 };
 
-/// Adds spans up and divides by the iterations.
-class StageFold {
- public:
-  explicit StageFold(std::int32_t ranks);
-
-  void add(std::span<const Span> spans);
-  void count_iterations(std::int64_t iterations) { iterations_ += iterations; }
-  [[nodiscard]] StageProfile profile() const;
-
- private:
-  std::int64_t iterations_ = 0;
-  std::vector<std::array<StageCost, kStages>> sums_;
-};
+/// Means over `iterations` of the sums, for ranks 0 .. ranks - 1, all works of a stage together.
+[[nodiscard]] StageProfile stage_profile(std::span<const StageTotals> totals,
+                                         std::int64_t iterations, std::int32_t ranks);
 
 /// One side of a comparison as the sentence needs it.
 struct ComparedSide {
