@@ -38,9 +38,15 @@ struct MemoryAccount {
 [[nodiscard]] std::int64_t saturating_add(std::int64_t a, std::int64_t b);
 [[nodiscard]] std::int64_t saturating_multiply(std::int64_t a, std::int64_t b);
 
+/// True where memory_of counts every buffer. Else (engine, more than 2^26 numbers in BatchCounts:
+/// features x ranks x row shards) it counts weights, state, dense part and reserve alone.
+[[nodiscard]] bool memory_is_complete(const Workload& workload, const Layout& layout,
+                                      Executor executor);
+
 /// Accounting by the executor's rules. Needs a layout whose geometry is valid (layout/check.hpp).
-/// engine: the sum of layout/buffers.hpp at the features' expected lengths. hugectr and torchrec:
-/// their own buffer rules; formulas and sources stand at each term.
+/// engine: the sum of layout/buffers.hpp at the features' expected lengths under the inter
+/// schedule, which holds the most (two batches in flight). hugectr and torchrec: their own buffer
+/// rules; formulas and sources stand at each term.
 [[nodiscard]] MemoryAccount memory_of(const Workload& workload, const Topology& topology,
                                       const Layout& layout, Executor executor);
 

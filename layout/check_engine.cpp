@@ -1,0 +1,118 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+
+#include "layout/check_report.hpp"
+#include "layout/memory.hpp"
+
+namespace shardscope {
+
+namespace {
+
+/// Codecs that the engine runs.
+constexpr std::array<std::string_view, 1> kEngineCodecs = {"raw"};
+
+/// Positions in lists of ids are 32-bit (engine/ops.hpp).
+constexpr std::int64_t kMostEnginePositions = std::numeric_limits<std::uint32_t>::max();
+
+void check_engine_optimizer(const CheckInput& input, std::size_t t, Report& report) {
+  const Optimizer& optimizer = input.table(t).optimizer;
+  if (optimizer.kind == OptimizerKind::other) {
+    report.error(
+        "engine.optimizer", at_table(t), 0,
+        fmt::format("table {} has an optimizer the engine does not run", input.table(t).name),
+        "Choose sgd, adagrad, rowwise_adagrad or adam");
+    return;
+  }
+  const Optimizer usual = make_optimizer(optimizer.kind);
+  if (optimizer.words_per_element != usual.words_per_element ||
+      optimizer.words_per_row != usual.words_per_row) {
+    report.error(
+        "engine.optimizer_words", at_table(t), optimizer.words_per_element,
+        fmt::format("table {}: {} has {} state words an element and {} a row, not {} and {}",
+                    input.table(t).name, to_string(optimizer.kind), usual.words_per_element,
+                    usual.words_per_row, optimizer.words_per_element, optimizer.words_per_row),
+        "Use the optimizer's own words, or the kind other");
+  }
+  if (optimizer.per_shard && input.placement(t).column_shards() > 1) {
+    report.warning("engine.per_shard", at_table(t), input.placement(t).column_shards(),
+                   fmt::format("table {} keeps row-wise state per column shard: its {} column "
+                               "shards change what is learned",
+                               input.table(t).name, input.placement(t).column_shards()),
+                   "Turn per_shard off, or do not cut its columns");
+  }
+}
+
+void check_engine_tiers(const CheckInput& input, std::size_t t, Report& report) {
+  const TablePlacement& placement = input.placement(t);
+  for (std::size_t cell = 0; cell < placement.tiers.size(); ++cell) {
+    if (placement.tiers[cell].tier == Tier::hbm) continue;
+    const auto columns = static_cast<std::size_t>(placement.column_shards());
+    const bool owned = cell < placement.owners.size();
+    report.error(
+        "engine.tier",
+        {static_cast<std::int32_t>(t), static_cast<std::int32_t>(cell / columns),
+         static_cast<std::int32_t>(cell % columns), owned ? placement.owners[cell] : -1},
+        0,
+        fmt::format("table {}: a shard lies in {}, which the engine keeps and does not run",
+                    input.table(t).name, to_string(placement.tiers[cell].tier)),
+        "Move the shard to hbm");
+  }
+}
+
+void check_engine_codecs(const CheckInput& input, std::size_t t, Report& report) {
+  if (input.placement(t).cluster == ClusterType::DP) return;
+  const CodecSlots& slots = input.layout.codecs_of(t);
+  for (const CodecSlot* slot :
+       {&slots.forward_intra, &slots.forward_inter, &slots.backward_intra, &slots.backward_inter}) {
+    if (std::find(kEngineCodecs.begin(), kEngineCodecs.end(), slot->name) != kEngineCodecs.end()) {
+      continue;
+    }
+    report.error(
+        "engine.codec", at_table(t), 0,
+        fmt::format("table {} is to be sent through the codec {}, which the engine does not "
+                    "run",
+                    input.table(t).name, slot->name),
+        "Use raw");
+    return;
+  }
+}
+
+/// An owner may receive all ids of a table at once.
+void check_engine_positions(const CheckInput& input, std::size_t t, Report& report) {
+  std::int64_t ids = 0;
+  for (const std::int32_t f : input.readers[t]) {
+    const Feature& feature = input.feature(f);
+    const std::int64_t bags =
+        saturating_multiply(input.workload.global_batch, feature.num_poolings);
+    ids = saturating_add(ids, saturating_multiply(bags, feature.hotness.maximum));
+  }
+  if (ids <= kMostEnginePositions) return;
+  report.error("engine.ids", at_table(t), ids - kMostEnginePositions,
+               fmt::format("table {} may be read {} times an iteration, {} more than 32-bit "
+                           "positions hold",
+                           input.table(t).name, ids, ids - kMostEnginePositions),
+               "Lower the batch or the hotness");
+}
+
+}  // namespace
+
+void check_engine(const CheckInput& input, Report& report) {
+  for (std::size_t t = 0; t < input.layout.tables.size(); ++t) {
+    check_engine_optimizer(input, t, report);
+    check_engine_tiers(input, t, report);
+    check_engine_codecs(input, t, report);
+    check_engine_positions(input, t, report);
+  }
+  if (input.workload.dense.interaction != Interaction::none &&
+      input.workload.dense.optimizer.kind == OptimizerKind::other) {
+    report.error("engine.optimizer", {}, 0,
+                 "the dense part has an optimizer the engine does not run",
+                 "Choose sgd, adagrad, rowwise_adagrad or adam");
+  }
+}
+
+}  // namespace shardscope
