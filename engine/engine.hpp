@@ -99,6 +99,9 @@ class Engine {
   /// Largest use of each rank's arena so far.
   [[nodiscard]] virtual std::vector<std::int64_t> arena_peak_bytes() const = 0;
   [[nodiscard]] virtual const EngineConfig& config() const = 0;
+  /// steady_ns() that untraced blocks' times count from: a recorder with this epoch puts the traced
+  /// ones on the same axis.
+  [[nodiscard]] virtual std::int64_t epoch_ns() const = 0;
   /// measured, or emulated under a throttle or loopback.
   [[nodiscard]] virtual Mode mode() const = 0;
 

@@ -33,22 +33,24 @@ class RunRecorder::FoldingSink final : public RecordSink {
   StageSum sum_;
 };
 
-RunRecorder::RunRecorder(RecordSink& sink, std::int64_t run, const EngineConfig& config)
-    : run_(run), ranks_(config.topology.ranks()), folding_(std::make_unique<FoldingSink>(sink)) {
+RunRecorder::RunRecorder(RecordSink& sink, std::int64_t run, const Engine& engine)
+    : run_(run), ranks_(engine.config().topology.ranks()), folding_(std::make_unique<FoldingSink>(sink)) {
+  const EngineConfig& config = engine.config();
   RecorderConfig rings;
   rings.ranks = ranks_;
   rings.streams =
       make_schedule(config.schedule, presence_of(config.workload, config.layout)).streams;
+  rings.epoch_ns = engine.epoch_ns();
   recorder_ = std::make_unique<Recorder>(*folding_, run, rings);
 }
 
 RunRecorder::~RunRecorder() = default;
 
 Result<std::unique_ptr<RunRecorder>> RunRecorder::begin(RecordSink& sink, const RunInfo& info,
-                                                        const EngineConfig& config) {
+                                                        const Engine& engine) {
   const Result<std::int64_t> run = sink.begin_run(info);
   if (!run) return fail(run.error());
-  return std::unique_ptr<RunRecorder>(new RunRecorder(sink, *run, config));
+  return std::unique_ptr<RunRecorder>(new RunRecorder(sink, *run, engine));
 }
 
 Result<TimedBlock> RunRecorder::run_block(Engine& engine, std::int32_t iterations, BlockUse use) {

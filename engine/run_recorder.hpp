@@ -31,10 +31,10 @@ struct TimedBlock {
 
 class RunRecorder {
  public:
-  /// Opens a run in the sink, which outlives the recorder.
+  /// Opens a run of that engine in the sink, which outlives the recorder.
   [[nodiscard]] static Result<std::unique_ptr<RunRecorder>> begin(RecordSink& sink,
                                                                   const RunInfo& info,
-                                                                  const EngineConfig& config);
+                                                                  const Engine& engine);
   ~RunRecorder();
 
   /// Runs one block on the engine and records it.
@@ -53,7 +53,7 @@ class RunRecorder {
  private:
   class FoldingSink;
 
-  RunRecorder(RecordSink& sink, std::int64_t run, const EngineConfig& config);
+  RunRecorder(RecordSink& sink, std::int64_t run, const Engine& engine);
 
   std::int64_t run_;
   std::int32_t ranks_;

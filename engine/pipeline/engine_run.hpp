@@ -33,6 +33,7 @@ class EngineRun final : public Engine {
   [[nodiscard]] std::vector<RankTraffic> traffic() const override;
   [[nodiscard]] std::vector<std::int64_t> arena_peak_bytes() const override;
   [[nodiscard]] const EngineConfig& config() const override { return config_; }
+  [[nodiscard]] std::int64_t epoch_ns() const override { return epoch_ns_; }
   [[nodiscard]] Mode mode() const override;
   void abort(const Error& reason) override;
 

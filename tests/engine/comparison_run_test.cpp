@@ -24,8 +24,8 @@ struct ResidentPair {
   ResidentPair(ScriptedEngine::Times a_times, ScriptedEngine::Times b_times)
       : a_engine(2, std::move(a_times)),
         b_engine(2, std::move(b_times)),
-        a_recorder(RunRecorder::begin(sink, RunInfo{}, a_engine.config()).value()),
-        b_recorder(RunRecorder::begin(sink, RunInfo{}, b_engine.config()).value()) {}
+        a_recorder(RunRecorder::begin(sink, RunInfo{}, a_engine).value()),
+        b_recorder(RunRecorder::begin(sink, RunInfo{}, b_engine).value()) {}
 
   Result<ComparisonOutcome> run(const ComparisonConfig& config,
                                 const ComparisonObserver& observer = carry_on) {
@@ -80,8 +80,8 @@ TEST(ComparisonRun, TracedPairsGiveStagesAndNoTimes) {
 TEST(ComparisonRun, SwappedSidesShareAnEngineAndApplyTheirLayouts) {
   ScriptedEngine engine(2, [](std::int64_t, bool) { return 10.0; });
   KeepingSink sink;
-  const auto a = RunRecorder::begin(sink, RunInfo{}, engine.config()).value();
-  const auto b = RunRecorder::begin(sink, RunInfo{}, engine.config()).value();
+  const auto a = RunRecorder::begin(sink, RunInfo{}, engine).value();
+  const auto b = RunRecorder::begin(sink, RunInfo{}, engine).value();
   const Layout layout_a = named("a");
   const Layout layout_b = named("b");
   const auto outcome = comparison_run({&engine, a.get(), &layout_a}, {&engine, b.get(), &layout_b},

@@ -17,7 +17,7 @@ bool go_on(const ProfileProgress&) {
 struct ProfiledScript {
   explicit ProfiledScript(ScriptedEngine::Times times)
       : engine(2, std::move(times)),
-        recorder(RunRecorder::begin(sink, RunInfo{}, engine.config()).value()) {}
+        recorder(RunRecorder::begin(sink, RunInfo{}, engine).value()) {}
 
   ScriptedEngine engine;
   KeepingSink sink;

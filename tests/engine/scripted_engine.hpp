@@ -55,6 +55,7 @@ class ScriptedEngine : public Engine {
   std::vector<RankTraffic> traffic() const override { return {}; }
   std::vector<std::int64_t> arena_peak_bytes() const override { return {}; }
   const EngineConfig& config() const override { return config_; }
+  std::int64_t epoch_ns() const override { return 1; }
   Mode mode() const override { return Mode::measured; }
   void abort(const Error&) override {}
 
