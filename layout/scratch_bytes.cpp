@@ -16,13 +16,6 @@ std::int64_t sort_scratch_bytes(std::int64_t count, std::int64_t row_limit) {
   return 2 * entry * count;
 }
 
-std::int64_t reduce_update_rows(std::int64_t width) {
-  constexpr std::int64_t kBlockBytes = 16 * 1024;  // half of a 32 KiB first-level cache
-  return std::max<std::int64_t>(kBlockBytes / (4 * std::max<std::int64_t>(width, 1)), 1);
-}
-
-std::int64_t reduce_update_bytes(std::int64_t width) {
-  return reduce_update_rows(width) * (4 * width + 4);
-}
+std::int64_t reduce_update_bytes(std::int64_t width) { return 4 * width; }
 
 }  // namespace shardscope

@@ -16,11 +16,7 @@ namespace shardscope {
 /// (row, position), 8 bytes each while rows fit 32 bits, else 16.
 [[nodiscard]] std::int64_t sort_scratch_bytes(std::int64_t count, std::int64_t row_limit);
 
-/// Rows of reduced gradients that reduce_update keeps in cache at a time, for rows of `width`
-/// elements.
-[[nodiscard]] std::int64_t reduce_update_rows(std::int64_t width);
-
-/// Scratch of reduce_update: that many rows of `width` fp32 gradients and a square sum each.
+/// Scratch of reduce_update: the fp32 gradient of one row of `width` elements.
 [[nodiscard]] std::int64_t reduce_update_bytes(std::int64_t width);
 
 }  // namespace shardscope

@@ -11,6 +11,10 @@
 
 namespace shardscope::engine {
 
+/// Evaluation batches are those of iterations that no training run reaches: iteration i of the
+/// evaluation split is asked for as kEvaluationIterations + i.
+inline constexpr std::int64_t kEvaluationIterations = std::int64_t{1} << 40;
+
 /// The samples asked for: [first, first + count) of the global batch of `iteration`.
 struct SampleRange {
   std::int64_t iteration = 0;

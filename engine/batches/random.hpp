@@ -77,7 +77,7 @@ class Draws {
     return block[0] | (std::uint64_t{block[1]} << 32);
   }
 
-  /// Uniform in (0, 1], spaced 2^-64 near 0 so that rare events keep their probability.
+  /// Uniform in (0, 1], spaced 2^-63 near 0 so that rare events keep their probability.
   double unit() { return unit_of(next()); }
 
   /// Uniform in [0, bound), exact: the few values that would be over-represented are redrawn.
@@ -93,8 +93,9 @@ class Draws {
     return static_cast<std::uint64_t>(product >> 64);
   }
 
+  /// From 63 of the bits: converting a signed number needs no branch on its top bit.
   [[nodiscard]] static double unit_of(std::uint64_t bits) {
-    return (static_cast<double>(bits) + 1.0) * 0x1p-64;
+    return (static_cast<double>(static_cast<std::int64_t>(bits >> 1)) + 0.5) * 0x1p-63;
   }
 
  private:

@@ -1,29 +1,37 @@
+#include <map>
 #include <utility>
 
 #include "engine/batches/batch.hpp"
 #include "engine/batches/check_source.hpp"
 #include "engine/batches/feature_source.hpp"
+#include "engine/batches/recorded/recorded_source.hpp"
 #include "engine/batches/task.hpp"
 #include "layout/invariant.hpp"
 
 namespace shardscope::engine {
 namespace {
 
-/// Evaluation samples are those of iterations that no training run reaches.
-constexpr std::int64_t kEvaluationIterations = std::int64_t{1} << 40;
+/// A stream and the samples of it that are used.
+struct OpenStream {
+  std::shared_ptr<const RecordedStream> stream;
+  StreamWindow window;
+};
 
 class FeatureWiseSource final : public BatchSource {
  public:
-  FeatureWiseSource(const Workload& workload, std::uint64_t seed, Split split,
-                    std::vector<std::unique_ptr<FeatureSource>> features)
+  FeatureWiseSource(const Workload& workload, std::uint64_t seed, Split split)
       : key_(workload.key),
         global_batch_(workload.global_batch),
         first_iteration_(split == Split::evaluation ? kEvaluationIterations : 0),
         has_dense_(workload.dense.interaction != Interaction::none),
-        features_(std::move(features)),
-        task_(workload, seed) {
-    for (const Feature& feature : workload.features) tables_.push_back(feature.table);
+        dense_features_(workload.dense.dense_features),
+        task_(workload, seed) {}
+
+  void add(std::unique_ptr<FeatureSource> feature, std::int32_t table) {
+    features_.push_back(std::move(feature));
+    tables_.push_back(table);
   }
+  void take_labels_from(OpenStream stream) { labels_ = std::move(stream); }
 
   [[nodiscard]] Result<RankBatch> make(std::int64_t iteration, std::int32_t rank,
                                        std::int32_t ranks) const override {
@@ -40,10 +48,12 @@ class FeatureWiseSource final : public BatchSource {
         return fail(std::move(status.error()));
       }
     }
-    if (has_dense_) {
-      task_.fill(samples.iteration, samples.first, batch);
-    } else {
+    if (!has_dense_) {
       batch.labels.assign(static_cast<std::size_t>(batch.samples), 0.0F);
+    } else if (labels_.stream) {
+      fill_from_stream(*labels_.stream, labels_.window, dense_features_, samples, batch);
+    } else {
+      task_.fill(samples.iteration, samples.first, batch);
     }
     return batch;
   }
@@ -67,30 +77,64 @@ class FeatureWiseSource final : public BatchSource {
   std::int64_t global_batch_;
   std::int64_t first_iteration_;
   bool has_dense_;
+  std::int32_t dense_features_;
   std::vector<std::unique_ptr<FeatureSource>> features_;
   std::vector<std::int32_t> tables_;  ///< of each feature
+  OpenStream labels_;                 ///< empty: labels come from the task
   HiddenTask task_;
+};
+
+/// Streams by file, each read once.
+class Streams {
+ public:
+  [[nodiscard]] Result<OpenStream> open(const std::string& spec, Split split,
+                                        std::int64_t global_batch) {
+    if (const auto known = open_.find(spec); known != open_.end()) return known->second;
+    auto read = read_stream(spec);
+    if (!read) return fail(std::move(read.error()));
+    const auto window = StreamWindow::make(*read, split, global_batch);
+    if (!window) return fail(window.error());
+    OpenStream stream{std::make_shared<const RecordedStream>(std::move(*read)), *window};
+    return open_.emplace(spec, std::move(stream)).first->second;
+  }
+
+ private:
+  std::map<std::string, OpenStream> open_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<BatchSource>> make_batch_source(const Workload& workload, std::uint64_t seed,
-                                                       [[maybe_unused]] RangePolicy policy,
-                                                       Split split) {
+                                                       RangePolicy policy, Split split) {
   if (auto status = check_batchable(workload, physical_memory_bytes()); !status) {
     return fail(std::move(status.error()));
   }
-  std::vector<std::unique_ptr<FeatureSource>> features;
+  auto source = std::make_unique<FeatureWiseSource>(workload, seed, split);
+  Streams streams;
+  bool has_labels = false;
   for (std::size_t i = 0; i < workload.features.size(); ++i) {
-    if (workload.features[i].ids.kind == IdDistributionKind::recorded) {
-      return fail({ErrorKind::usage, "recorded streams are not read", workload.features[i].name,
-                   "a synthetic distribution", "Choose another distribution"});
+    const Feature& description = workload.features[i];
+    const auto index = static_cast<std::int32_t>(i);
+    if (description.ids.kind != IdDistributionKind::recorded) {
+      auto feature = make_synthetic_feature(workload, index, seed);
+      if (!feature) return fail(std::move(feature.error()));
+      source->add(std::move(*feature), description.table);
+      continue;
     }
-    auto feature = make_synthetic_feature(workload, static_cast<std::int32_t>(i), seed);
+    auto stream = streams.open(description.ids.stream, split, workload.global_batch);
+    if (!stream) return fail(std::move(stream.error()));
+    auto feature =
+        make_recorded_feature(workload, index, seed, policy, stream->stream, stream->window);
     if (!feature) return fail(std::move(feature.error()));
-    features.push_back(std::move(*feature));
+    source->add(std::move(*feature), description.table);
+    if (has_labels) continue;
+    if (auto status = check_dense(*stream->stream, workload); !status) {
+      return fail(std::move(status.error()));
+    }
+    source->take_labels_from(std::move(*stream));
+    has_labels = true;
   }
-  return std::make_unique<FeatureWiseSource>(workload, seed, split, std::move(features));
+  return source;
 }
 
 }  // namespace shardscope::engine

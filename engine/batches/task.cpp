@@ -133,8 +133,17 @@ double auc_of_probabilities(std::vector<double> probabilities) {
 }
 
 Result<double> ceiling_auc(const Workload& workload, std::uint64_t seed, std::int64_t samples) {
+  for (const Feature& feature : workload.features) {
+    if (feature.ids.kind != IdDistributionKind::recorded) continue;
+    return fail({ErrorKind::usage, "labels of a recorded stream have no known ceiling",
+                 feature.name, "synthetic features", "Choose a synthetic distribution"});
+  }
   auto source = make_batch_source(workload, seed, RangePolicy::wrap, Split::evaluation);
   if (!source) return fail(std::move(source.error()));
+  if (workload.dense.interaction == Interaction::none) {
+    return fail({ErrorKind::usage, "the workload has no dense part and so no labels", workload.name,
+                 "an interaction", "Give the workload a dense part"});
+  }
   const HiddenTask task(workload, seed);
   std::vector<double> probabilities;
   for (std::int64_t iteration = 0; static_cast<std::int64_t>(probabilities.size()) < samples;

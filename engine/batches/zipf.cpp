@@ -8,11 +8,16 @@ namespace {
 /// slope * ln(end) up to which (end^slope) is computed without overflow; the ranks it leaves out
 /// together weigh less than e^-600.
 constexpr double kLargestExponent = 600;
+/// From this slope on, rounding 1 + slope * area moves x by less than 1e-13 of itself.
+constexpr double kSteepSlope = 0x1p-8;
 
 }  // namespace
 
 Zipf::Zipf(std::int64_t count, double alpha)
-    : alpha_(alpha), slope_(std::abs(1 - alpha)), from_left_(alpha < 1) {
+    : alpha_(alpha),
+      slope_(std::abs(1 - alpha)),
+      from_left_(alpha < 1),
+      steep_(slope_ >= kSteepSlope) {
   last_ = static_cast<double>(count);
   if (alpha > 1) last_ = std::min(last_, std::ceil(std::exp(kLargestExponent / slope_)));
   end_ = last_ + 0.5;

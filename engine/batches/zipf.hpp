@@ -1,6 +1,7 @@
 #pragma once
 // Exact bounded Zipf in O(1) memory, by rejection-inversion.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -29,9 +30,7 @@ class Zipf {
     for (;;) {
       const double area = base_ + span_ * draws.unit();
       const double x = inverse(area);
-      double k = std::floor(x + 0.5);
-      if (k < 1) k = 1;
-      if (k > last_) k = last_;
+      const double k = std::clamp(nearest(x), 1.0, last_);
       if (k - x <= quick_ || k == 1 || accept(k, area)) return static_cast<std::int64_t>(k) - 1;
     }
   }
@@ -41,18 +40,27 @@ class Zipf {
   [[nodiscard]] double integral(double x) const;
   /// Its inverse.
   [[nodiscard]] double inverse(double area) const {
-    const double exponent = slope_ == 0 ? area : std::log1p(slope_ * area) * inverse_slope_;
+    const double exponent = steep_ ? std::log(1 + slope_ * area) * inverse_slope_ : flat(area);
     return from_left_ ? std::exp(exponent) : end_ * std::exp(-exponent);
   }
+  /// The exponent where slope_ is so small that 1 + slope_ * area loses digits.
+  [[nodiscard]] double flat(double area) const {
+    return slope_ == 0 ? area : std::log1p(slope_ * area) * inverse_slope_;
+  }
   [[nodiscard]] bool accept(double k, double area) const;
+  /// x >= 0 rounded to the nearest whole number, without a library call.
+  [[nodiscard]] static double nearest(double x) {
+    return static_cast<double>(static_cast<std::int64_t>(x + 0.5));
+  }
 
   double alpha_ = 1;
   double slope_ = 0;          ///< |1 - alpha|
   double inverse_slope_ = 0;  ///< 1 / slope_, or 0
   bool from_left_ = false;
-  double last_ = 1;   ///< largest k
-  double end_ = 1.5;  ///< last_ + 1/2
-  double base_ = 0;   ///< areas are base_ + span_ * (0, 1]
+  bool steep_ = false;  ///< slope_ is large enough for log(1 + .), twice as fast as log1p
+  double last_ = 1;     ///< largest k
+  double end_ = 1.5;    ///< last_ + 1/2
+  double base_ = 0;     ///< areas are base_ + span_ * (0, 1]
   double span_ = 0;
   double quick_ = 1;  ///< k - x at most this is always accepted
 };

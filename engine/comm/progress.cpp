@@ -56,9 +56,18 @@ bool Progress::wait_until(std::uint64_t target, Clock::time_point until) {
   if (spin(target)) return true;
   std::unique_lock lock(mutex_);
   while (!announce(target)) {
+    if (interrupted_) return false;
     if (changed_.wait_until(lock, until) == std::cv_status::timeout) return announce(target);
   }
   return true;
+}
+
+void Progress::interrupt() {
+  {
+    const std::lock_guard lock(mutex_);
+    interrupted_ = true;
+  }
+  changed_.notify_all();
 }
 
 }  // namespace shardscope::engine

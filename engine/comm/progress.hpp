@@ -40,8 +40,10 @@ class Progress {
   void advance(std::uint64_t by = 1);
 
   void wait(std::uint64_t target);
-  /// False when `until` passed first.
+  /// False when `until` passed or interrupt() came first.
   [[nodiscard]] bool wait_until(std::uint64_t target, Clock::time_point until);
+  /// Ends every wait_until() from now on.
+  void interrupt();
 
  private:
   static constexpr std::uint64_t kNobody = std::numeric_limits<std::uint64_t>::max();
@@ -55,6 +57,7 @@ class Progress {
   std::atomic<std::int64_t> spin_budget_ns_{kSpinNs};
   std::mutex mutex_;
   std::condition_variable changed_;
+  bool interrupted_ = false;
 };
 
 }  // namespace shardscope::engine

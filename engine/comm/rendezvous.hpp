@@ -37,7 +37,7 @@ class RendezvousCommunicator final : public Communicator {
   void barrier(Stream& stream, Group group) override;
   void set_label(const char* label) override { label_ = label; }
   PeerWindow* peer_window() override;
-  void abort(const Error& reason) override { state_->abort.raise(reason); }
+  void abort(const Error& reason) override { state_->abort_run(reason); }
   Status status() const override { return state_->abort.status(); }
   LinkBytes sent() const override;
   CommTimes times() const override;

@@ -28,6 +28,12 @@ struct RendezvousState {
     return *mailboxes[static_cast<std::size_t>(channel * groups.instances() + instance)];
   }
 
+  /// Raises the flag and wakes every rank.
+  void abort_run(const Error& reason) {
+    abort.raise(reason);
+    waiting->interrupt();
+  }
+
   Topology topology;
   FabricOptions options;
   GroupMap groups;

@@ -74,14 +74,16 @@ bool Round::await_taken() {
 }
 
 bool Round::await(Phase phase, Progress& progress, std::uint64_t target) {
-  while (!progress.reached(target)) {
+  // Also when there is nothing to wait for: on loopback every wait gives the lower ranks their
+  // turn.
+  Waited result = Waited::expired;
+  do {
     const std::int64_t start = now_ns();
-    const Waited result = state_.waiting->wait(rank_, progress, target, mine().call);
+    result = state_.waiting->wait(rank_, progress, target, mine().call);
     waited_ns_ += now_ns() - start;
-    if (result == Waited::aborted) return false;
     if (result == Waited::expired && report_late(phase)) return false;
-  }
-  return !state_.abort.raised();
+  } while (result == Waited::expired);
+  return result == Waited::reached && !state_.abort.raised();
 }
 
 bool Round::is_late(Phase phase, std::int32_t peer) const {
@@ -104,7 +106,7 @@ bool Round::report_late(Phase phase) {
   }
   if (late.empty()) return false;
   const double seconds = std::chrono::duration<double>(state_.options.deadline).count();
-  state_.abort.raise(
+  state_.abort_run(
       {ErrorKind::runtime,
        fmt::format("{} did not {} {} within {} s", late,
                    phase == Phase::offers ? "reach" : "finish", to_string(mine().call), seconds),
@@ -122,7 +124,7 @@ bool Round::fits(std::int32_t peer) {
     if (offer.call.operation == Operation::exchange_counts) {
       text += fmt::format(" with {} counts a peer", offer.count);
     } else if (offer.call.operation == Operation::all_reduce) {
-      text += fmt::format(" of {} {}-byte elements", offer.count, bytes_of(offer.dtype));
+      text += fmt::format(" of {} {} elements", offer.count, to_string(offer.dtype));
     }
     return text;
   };
@@ -138,9 +140,9 @@ bool Round::fits(std::int32_t peer) {
 }
 
 void Round::mismatch(const std::string& what) {
-  state_.abort.raise({ErrorKind::runtime, what, fmt::format("rank {}", rank_),
-                      "both ranks to name the same operation and sizes",
-                      "The layout, schedule or counts of the two ranks differ"});
+  state_.abort_run({ErrorKind::runtime, what, fmt::format("rank {}", rank_),
+                    "both ranks to name the same operation and sizes",
+                    "The layout, schedule or counts of the two ranks differ"});
 }
 
 bool Round::hold(std::int32_t peer) {

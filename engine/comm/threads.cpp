@@ -16,15 +16,26 @@ class ThreadsWaiting final : public Waiting {
 
   Waited wait(std::int32_t /*rank*/, Progress& progress, std::uint64_t target,
               const Call& /*call*/) override {
+    if (progress.reached(target)) return Waited::reached;
     const auto start = Clock::now();
     for (;;) {
-      const auto now = Clock::now();
       const auto deadline = std::max(start, wires_quiet()) + state_.options.deadline;
-      if (progress.wait_until(target, std::min<Clock::time_point>(now + kAbortCheck, deadline))) {
-        return Waited::reached;
-      }
+      if (progress.wait_until(target, deadline)) return Waited::reached;
       if (state_.abort.raised()) return Waited::aborted;
-      if (Clock::now() >= deadline) return Waited::expired;
+      // Messages put on the wire meanwhile give more time.
+      if (std::max(start, wires_quiet()) + state_.options.deadline <= deadline) {
+        return Waited::expired;
+      }
+    }
+  }
+
+  void interrupt() override {
+    for (const auto& mailbox : state_.mailboxes) {
+      mailbox->arrived.interrupt();
+      mailbox->reduced.interrupt();
+      for (std::int32_t peer = 0; peer < mailbox->size(); ++peer) {
+        mailbox->seat(peer).taken.interrupt();
+      }
     }
   }
 
@@ -55,7 +66,7 @@ std::unique_ptr<Communicator> ThreadsFabric::communicator(std::int32_t rank, std
 }
 
 void ThreadsFabric::abort(const Error& reason) {
-  state_->abort.raise(reason);
+  state_->abort_run(reason);
 }
 
 Status ThreadsFabric::status() const {

@@ -2,7 +2,6 @@
 // How a rank waits for its peers: asleep beside them (threads) or by handing its turn on
 // (loopback).
 
-#include <chrono>
 #include <cstdint>
 
 #include "engine/comm/call.hpp"
@@ -19,12 +18,11 @@ enum class Waited : std::uint8_t {
 class Waiting {
  public:
   virtual ~Waiting() = default;
-  /// Returns when the progress has reached the target, or within 0.2 s of an abort.
+  /// Returns when the progress has reached the target, or soon after an abort.
   [[nodiscard]] virtual Waited wait(std::int32_t rank, Progress& progress, std::uint64_t target,
                                     const Call& call) = 0;
+  /// Wakes every rank; the abort flag has been raised.
+  virtual void interrupt() = 0;
 };
-
-/// Longest sleep before a waiting rank looks for an abort.
-inline constexpr std::chrono::milliseconds kAbortCheck{100};
 
 }  // namespace shardscope::engine

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <thread>
 
 #include "engine/comm/progress.hpp"
-#include "engine/comm/waiting.hpp"
 
 namespace shardscope::engine {
 namespace {
@@ -71,8 +69,7 @@ void sleep_until_ns(std::int64_t until_ns, const AbortFlag& abort) {
       spin_pause();
       continue;
     }
-    std::this_thread::sleep_for(
-        std::min<std::chrono::nanoseconds>(std::chrono::nanoseconds(left), kAbortCheck));
+    abort.sleep_until(Clock::time_point(std::chrono::nanoseconds(until_ns)));
   }
 }
 

@@ -1,27 +1,37 @@
-#include <cmath>
-#include <cstddef>
-
 #include "engine/cpu/kernels.hpp"
-#include "engine/cpu/values.hpp"
 
-namespace shardscope::engine {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/cpu/segment_reduce.cpp"
+#include <hwy/foreach_target.h>
+
+#include "engine/cpu/reduce_row-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace shardscope::engine::HWY_NAMESPACE {
+namespace {
+
 void segment_reduce(const SegmentReduce& call) {
   with_value_type(call.gradient_type, [&](auto type) {
-    const auto* gradients = static_cast<const decltype(type)*>(call.gradients);
-    const std::int64_t unique = *call.unique_count;
-    for (std::int64_t u = 0; u < unique; ++u) {
-      for (std::int32_t c = 0; c < call.width; ++c) {
-        float sum = 0;
-        for (std::uint32_t i = call.offsets[u]; i < call.offsets[u + 1]; ++i) {
-          const std::uint32_t g = call.gradient_row[i];
-          const std::int64_t at = call.row_offset != nullptr ? call.row_offset[g] : g * call.stride;
-          const float value = to_float(gradients[at + c]);
-          sum += call.weights != nullptr ? call.weights[i] * value : value;
-        }
-        call.out[u * call.width + c] = call.factor * sum;
-      }
+    const std::int64_t unique_count = *call.unique_count;
+    const GradientRows<decltype(type)> gradients(call, unique_count);
+    for (std::int64_t u = 0; u < unique_count; ++u) {
+      gradients.reduce(u, call.out + u * call.width);
     }
   });
 }
 
+}  // namespace
+}  // namespace shardscope::engine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace shardscope::engine {
+
+HWY_EXPORT(segment_reduce);
+
+void segment_reduce(const SegmentReduce& call) {
+  HWY_DYNAMIC_DISPATCH(segment_reduce)(call);
+}
+
 }  // namespace shardscope::engine
+#endif

@@ -1,22 +1,34 @@
-#include <cmath>
-#include <cstddef>
-
 #include "engine/cpu/kernels.hpp"
-#include "engine/cpu/values.hpp"
 
-namespace shardscope::engine {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/cpu/square_sum.cpp"
+#include <hwy/foreach_target.h>
+
+#include "engine/cpu/reduce_row-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace shardscope::engine::HWY_NAMESPACE {
+namespace {
+
 void square_sum(const SquareSum& call) {
-  constexpr std::int32_t kLanes = 16;
-  const std::int64_t unique = *call.unique_count;
-  for (std::int64_t u = 0; u < unique; ++u) {
-    const float* gradient = call.gradients + u * call.width;
-    float lanes[kLanes] = {};
-    for (std::int32_t c = 0; c < call.width; ++c) lanes[c % kLanes] += gradient[c] * gradient[c];
-    for (std::int32_t half = kLanes / 2; half > 0; half /= 2) {
-      for (std::int32_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
-    }
-    call.out[u] = lanes[0];
+  const std::int64_t unique_count = *call.unique_count;
+  for (std::int64_t u = 0; u < unique_count; ++u) {
+    call.out[u] = row_square_sum(call.gradients + u * call.width, call.width);
   }
 }
 
+}  // namespace
+}  // namespace shardscope::engine::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace shardscope::engine {
+
+HWY_EXPORT(square_sum);
+
+void square_sum(const SquareSum& call) {
+  HWY_DYNAMIC_DISPATCH(square_sum)(call);
+}
+
 }  // namespace shardscope::engine
+#endif

@@ -25,40 +25,43 @@ void* counted(std::size_t size, std::align_val_t alignment) {
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Never inlined: a compiler that sees free() beside a call of new would warn of a mismatch.
+#define SHARDSCOPE_COUNTED [[gnu::noinline]]
+
+SHARDSCOPE_COUNTED void* operator new(std::size_t size) {
   return counted(size);
 }
-void* operator new[](std::size_t size) {
+SHARDSCOPE_COUNTED void* operator new[](std::size_t size) {
   return counted(size);
 }
-void* operator new(std::size_t size, std::align_val_t alignment) {
+SHARDSCOPE_COUNTED void* operator new(std::size_t size, std::align_val_t alignment) {
   return counted(size, alignment);
 }
-void* operator new[](std::size_t size, std::align_val_t alignment) {
+SHARDSCOPE_COUNTED void* operator new[](std::size_t size, std::align_val_t alignment) {
   return counted(size, alignment);
 }
-void operator delete(void* memory) noexcept {
+SHARDSCOPE_COUNTED void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete[](void* memory) noexcept {
+SHARDSCOPE_COUNTED void operator delete[](void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+SHARDSCOPE_COUNTED void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
-void operator delete[](void* memory, std::size_t) noexcept {
+SHARDSCOPE_COUNTED void operator delete[](void* memory, std::size_t) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::align_val_t) noexcept {
+SHARDSCOPE_COUNTED void operator delete(void* memory, std::align_val_t) noexcept {
   std::free(memory);
 }
-void operator delete[](void* memory, std::align_val_t) noexcept {
+SHARDSCOPE_COUNTED void operator delete[](void* memory, std::align_val_t) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+SHARDSCOPE_COUNTED void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   std::free(memory);
 }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+SHARDSCOPE_COUNTED void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
   std::free(memory);
 }
 

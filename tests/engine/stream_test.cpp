@@ -16,23 +16,26 @@ namespace {
 constexpr StreamMode kStreamModes[] = {StreamMode::threaded, StreamMode::inline_,
                                        StreamMode::deferred};
 
-class AnyStream : public testing::TestWithParam<StreamMode> {
+class AnyStream : public ::testing::TestWithParam<StreamMode> {
  protected:
   [[nodiscard]] std::unique_ptr<Stream> make() const {
     return make_cpu_stream(GetParam(), "stream-test");
   }
 };
 
-std::string name_of_mode(const testing::TestParamInfo<StreamMode>& mode) {
+std::string name_of_mode(const ::testing::TestParamInfo<StreamMode>& mode) {
   switch (mode.param) {
-    case StreamMode::threaded: return "threaded";
-    case StreamMode::inline_: return "inline";
-    case StreamMode::deferred: return "deferred";
+    case StreamMode::threaded:
+      return "threaded";
+    case StreamMode::inline_:
+      return "inline";
+    case StreamMode::deferred:
+      return "deferred";
   }
   return "";
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, AnyStream, testing::ValuesIn(kStreamModes), name_of_mode);
+INSTANTIATE_TEST_SUITE_P(Modes, AnyStream, ::testing::ValuesIn(kStreamModes), name_of_mode);
 
 TEST_P(AnyStream, RunsCallsInOrder) {
   const auto stream = make();

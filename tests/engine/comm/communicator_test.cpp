@@ -1,8 +1,10 @@
 // The communicators of this folder against the suite.
 
 #include "engine/comm/fabric.hpp"
+#include "engine/comm/loopback.hpp"
 #include "engine/comm/threads.hpp"
 #include "tests/engine/comm/conformance_cases.hpp"
+#include "tests/engine/comm/conformance_faults.hpp"
 
 namespace shardscope::engine::conformance {
 namespace {
@@ -26,13 +28,14 @@ class FabricWorld final : public World {
   StreamMode mode_;
 };
 
-Implementation threads_implementation(std::string name, const WireThrottle& wire, bool deferred) {
+template <class AnyFabric>
+Implementation implementation_of(std::string name, const WireThrottle& wire, bool deferred) {
   Implementation implementation;
   implementation.name = std::move(name);
-  implementation.streams_run_at_once = !deferred;
+  implementation.streams_run_at_once = std::is_same_v<AnyFabric, ThreadsFabric> && !deferred;
   implementation.make = [wire, deferred](const Topology& topology, std::int32_t channels,
                                          std::chrono::nanoseconds deadline) {
-    auto fabric = ThreadsFabric::create(topology, channels, {wire, deadline});
+    auto fabric = AnyFabric::create(topology, channels, {wire, deadline});
     EXPECT_TRUE(fabric) << to_string(fabric.error());
     return std::make_unique<FabricWorld>(std::move(*fabric), deferred);
   };
@@ -41,11 +44,14 @@ Implementation threads_implementation(std::string name, const WireThrottle& wire
 
 constexpr WireThrottle kFastWires{4e9, 2e9};
 
-INSTANTIATE_TEST_SUITE_P(Of, CommunicatorConformance,
-                         testing::Values(threads_implementation("threads", {}, false),
-                                         threads_implementation("throttled", kFastWires, false),
-                                         threads_implementation("deferred", {}, true)),
-                         name_of_implementation);
+INSTANTIATE_TEST_SUITE_P(
+    Of, CommunicatorConformance,
+    ::testing::Values(implementation_of<ThreadsFabric>("threads", {}, false),
+                      implementation_of<ThreadsFabric>("throttled", kFastWires, false),
+                      implementation_of<ThreadsFabric>("deferred", {}, true),
+                      implementation_of<LoopbackFabric>("loopback", {}, false),
+                      implementation_of<LoopbackFabric>("loopback_deferred", {}, true)),
+    name_of_implementation);
 
 }  // namespace
 }  // namespace shardscope::engine::conformance

@@ -150,10 +150,10 @@ class Ranks {
   std::vector<Rank> ranks_;
 };
 
-class CommunicatorConformance : public testing::TestWithParam<Implementation> {};
+class CommunicatorConformance : public ::testing::TestWithParam<Implementation> {};
 
 [[nodiscard]] inline std::string name_of_implementation(
-    const testing::TestParamInfo<Implementation>& implementation) {
+    const ::testing::TestParamInfo<Implementation>& implementation) {
   return implementation.param.name;
 }
 
