@@ -1,27 +1,13 @@
 #include "engine/pipeline/admission.hpp"
 
-#include <unistd.h>
-
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "engine/cpu/memory.hpp"
 #include "layout/memory.hpp"
 
 namespace shardscope::engine {
-
-std::int64_t available_memory_bytes() {
-  std::ifstream info("/proc/meminfo");
-  std::string name;
-  std::int64_t kib = 0;
-  std::string unit;
-  while (info >> name >> kib) {
-    if (name == "MemAvailable:") return kib * 1024;
-    std::getline(info, unit);
-  }
-  return static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-}
 
 Status admit(const EngineConfig& config, const Layout& layout) {
   if (layout.ranks != config.topology.ranks()) {

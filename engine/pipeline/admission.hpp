@@ -14,7 +14,4 @@ namespace shardscope::engine {
 /// Every rank's buffers fit the topology's GPU, and all together the memory of this machine.
 [[nodiscard]] Status admit_memory(const RunPlan& plan);
 
-/// Memory that this machine can give without swapping.
-[[nodiscard]] std::int64_t available_memory_bytes();
-
 }  // namespace shardscope::engine
