@@ -3,10 +3,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 
 namespace shardscope::engine {
 
@@ -49,15 +47,15 @@ class Progress {
   static constexpr std::uint64_t kNobody = std::numeric_limits<std::uint64_t>::max();
 
   bool spin(std::uint64_t target);
-  /// With the mutex held: announces the target; true when it has been reached meanwhile.
-  bool announce(std::uint64_t target);
+  /// Sleeps until the target may have been reached; false when `until` (null: never) has passed.
+  bool sleep(std::uint64_t target, const Clock::time_point* until);
+  void wake_all();
 
   std::atomic<std::uint64_t> value_{0};
   std::atomic<std::uint64_t> wake_at_{kNobody};  ///< smallest target of the sleepers
+  std::atomic<std::uint32_t> wakes_{0};          ///< the word sleepers sleep on
+  std::atomic<bool> interrupted_{false};
   std::atomic<std::int64_t> spin_budget_ns_{kSpinNs};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool interrupted_ = false;
 };
 
 }  // namespace shardscope::engine
