@@ -5,7 +5,7 @@
 namespace shardscope::engine {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
+constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
