@@ -49,8 +49,8 @@ Result<RowSampler> RowSampler::make(const IdDistribution& ids, std::int64_t rows
   RowSampler sampler;
   sampler.kind_ = ids.kind;
   sampler.rows_ = rows;
+  if (ids.kind == IdDistributionKind::uniform) return sampler;  // no row is more popular
   sampler.order_ = RowOrder(rows, ids.order, seed, table);
-  if (ids.kind == IdDistributionKind::uniform) return sampler;
   if (!(ids.alpha >= 0) || !std::isfinite(ids.alpha)) {
     return bad_ids(place, fmt::format("Zipf alpha {} is not usable", ids.alpha),
                    "a finite number >= 0");
