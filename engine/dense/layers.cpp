@@ -1,14 +1,38 @@
 #include "engine/dense/layers.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include <cblas.h>
 
 namespace shardscope::engine {
 
+namespace {
+
+/// OpenBLAS built without threads hands one work buffer to two callers at a time: their products
+/// are then wrong now and then. Built with threads it is safe, and one thread a caller is asked
+/// for, as the ranks are the threads.
+bool blas_is_shared_safely() {
+  static const bool safe = [] {
+    if (openblas_get_parallel() == OPENBLAS_SEQUENTIAL) return false;
+    openblas_set_num_threads(1);
+    return true;
+  }();
+  return safe;
+}
+
+std::mutex& blas_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
 void multiply(Transpose a_op, Transpose b_op, std::int64_t m, std::int64_t n, std::int64_t k,
               ConstMatrix a, ConstMatrix b, float beta, Matrix c) {
   if (m == 0 || n == 0) return;
+  std::unique_lock<std::mutex> lock;
+  if (!blas_is_shared_safely()) lock = std::unique_lock(blas_mutex());
   const auto op = [](Transpose t) { return t == Transpose::yes ? CblasTrans : CblasNoTrans; };
   cblas_sgemm(CblasRowMajor, op(a_op), op(b_op), static_cast<blasint>(m), static_cast<blasint>(n),
               static_cast<blasint>(k), 1.0F, a.data, static_cast<blasint>(a.stride), b.data,
