@@ -39,6 +39,29 @@ struct ScaleRows {
   const float* scale = nullptr;
 };
 
+/// Means of jagged rows for the dense part: bag b holds the next lengths[b] rows; the mean of bag i
+/// of sample s goes to out + s * out_stride + i * width. 0 for an empty bag.
+struct MeanBags {
+  std::int64_t bags = 0;
+  const std::int32_t* lengths = nullptr;
+  const float* rows = nullptr;  ///< width apart
+  std::int32_t width = 0;
+  std::int32_t bags_a_sample = 1;
+  float* out = nullptr;
+  std::int64_t out_stride = 0;
+};
+
+/// The way back of MeanBags: every row gets its bag's gradient / the bag's length.
+struct SpreadBags {
+  std::int64_t bags = 0;
+  const std::int32_t* lengths = nullptr;
+  const float* gradients = nullptr;  ///< as MeanBags::out
+  std::int64_t gradient_stride = 0;
+  std::int32_t bags_a_sample = 1;
+  std::int32_t width = 0;
+  float* rows = nullptr;
+};
+
 /// The gradient row of each id: first_row + its bag, or first_row + its position where lengths is
 /// null (`bags` then counts ids). Weights, where asked for: (id weight or 1) * (bag scale or 1).
 struct ExpandBags {
@@ -123,6 +146,8 @@ void copy_bytes(const CopyBytes& call);
 void fill_zero(const FillZero& call);
 void bag_scale(const BagScale& call);
 void scale_rows(const ScaleRows& call);
+void mean_bags(const MeanBags& call);
+void spread_bags(const SpreadBags& call);
 void expand_bags(const ExpandBags& call);
 void fill_offsets(const FillOffsets& call);
 void group_ids(const GroupIds& call);

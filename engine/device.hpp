@@ -32,6 +32,8 @@ class Ops {
   virtual void fill_zero(Stream& stream, std::span<const FillZero> calls) = 0;
   virtual void bag_scale(Stream& stream, std::span<const BagScale> calls) = 0;
   virtual void scale_rows(Stream& stream, std::span<const ScaleRows> calls) = 0;
+  virtual void mean_bags(Stream& stream, std::span<const MeanBags> calls) = 0;
+  virtual void spread_bags(Stream& stream, std::span<const SpreadBags> calls) = 0;
   virtual void expand_bags(Stream& stream, std::span<const ExpandBags> calls) = 0;
   virtual void fill_offsets(Stream& stream, std::span<const FillOffsets> calls) = 0;
   virtual void group_ids(Stream& stream, std::span<const GroupIds> calls) = 0;

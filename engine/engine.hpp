@@ -85,7 +85,8 @@ class Engine {
   [[nodiscard]] virtual std::vector<float> output(std::int32_t feature,
                                                   std::int32_t rank) const = 0;
 
-  /// Loss and AUC on the next `batches` batches of an evaluation source, no update.
+  /// Loss and AUC on the first `batches` batches of an evaluation source, no update. Outputs then
+  /// are those of the last evaluated batch.
   struct Evaluation {
     double loss = 0;
     double auc = 0;

@@ -24,6 +24,8 @@ struct BatchCounts {
   std::vector<std::vector<std::int64_t>> requests;
   /// Distinct rows of the whole batch by row shard, unique[table][row shard].
   std::vector<std::vector<std::int64_t>> unique;
+
+  friend bool operator==(const BatchCounts&, const BatchCounts&) = default;
 };
 
 /// Element-wise maximum: capacities that hold every batch counted so far. `into` may be empty.

@@ -61,6 +61,34 @@ void scale_rows(const ScaleRows& call) {
   }
 }
 
+void mean_bags(const MeanBags& call) {
+  const float* row = call.rows;
+  for (std::int64_t b = 0; b < call.bags; ++b) {
+    float* out =
+        call.out + b / call.bags_a_sample * call.out_stride + b % call.bags_a_sample * call.width;
+    const std::int32_t length = call.lengths[b];
+    for (std::int32_t c = 0; c < call.width; ++c) {
+      float sum = 0;
+      for (std::int32_t n = 0; n < length; ++n) sum += row[n * call.width + c];
+      out[c] = length > 0 ? sum / static_cast<float>(length) : 0.0F;
+    }
+    row += std::int64_t{length} * call.width;
+  }
+}
+
+void spread_bags(const SpreadBags& call) {
+  float* row = call.rows;
+  for (std::int64_t b = 0; b < call.bags; ++b) {
+    const float* from = call.gradients + b / call.bags_a_sample * call.gradient_stride +
+                        b % call.bags_a_sample * call.width;
+    for (std::int32_t n = 0; n < call.lengths[b]; ++n, row += call.width) {
+      for (std::int32_t c = 0; c < call.width; ++c) {
+        row[c] = from[c] / static_cast<float>(call.lengths[b]);
+      }
+    }
+  }
+}
+
 void expand_bags(const ExpandBags& call) {
   std::int64_t n = 0;
   for (std::int64_t b = 0; b < call.bags; ++b) {

@@ -65,6 +65,12 @@ class CpuOps final : public Ops {
   void scale_rows(Stream& stream, std::span<const ScaleRows> calls) override {
     enqueue_list(stream, calls, engine::scale_rows);
   }
+  void mean_bags(Stream& stream, std::span<const MeanBags> calls) override {
+    enqueue_list(stream, calls, engine::mean_bags);
+  }
+  void spread_bags(Stream& stream, std::span<const SpreadBags> calls) override {
+    enqueue_list(stream, calls, engine::spread_bags);
+  }
   void expand_bags(Stream& stream, std::span<const ExpandBags> calls) override {
     enqueue_list(stream, calls, engine::expand_bags);
   }

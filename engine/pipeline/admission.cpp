@@ -1,26 +1,47 @@
 #include "engine/pipeline/admission.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "engine/cpu/memory.hpp"
+#include "layout/check.hpp"
 #include "layout/memory.hpp"
 
 namespace shardscope::engine {
 
-Status admit(const EngineConfig& config, const Layout& layout) {
-  if (layout.ranks != config.topology.ranks()) {
-    return fail({ErrorKind::usage,
-                 fmt::format("layout {} was made for {} ranks", layout.name, layout.ranks),
-                 fmt::format("topology {}", config.topology.name),
-                 fmt::format("{} ranks", config.topology.ranks()),
-                 "Choose a layout for this topology"});
+namespace {
+
+/// The first error with the number of the others; memory is infeasible, anything else wrong input.
+Status admit_layout(const EngineConfig& config, const Layout& layout) {
+  const std::vector<Violation> violations =
+      check(config.workload, config.topology, layout, Executor::engine);
+  const Violation* first = nullptr;
+  std::int64_t errors = 0;
+  for (const Violation& violation : violations) {
+    if (violation.severity != Severity::error) continue;
+    if (first == nullptr) first = &violation;
+    ++errors;
   }
+  if (first == nullptr) return {};
+  std::string what = first->message;
+  if (errors > 1) what += fmt::format(" (and {} more errors)", errors - 1);
+  const bool memory = first->rule.starts_with("memory.");
+  return fail({memory ? ErrorKind::infeasible : ErrorKind::usage, std::move(what),
+               fmt::format("layout {}, rule {}", layout.name, first->rule), "", first->cure});
+}
+
+/// Ids of all batches that are generated ahead.
+Status admit_batches(const EngineConfig& config) {
   std::int64_t ids = 0;
   for (const Feature& feature : config.workload.features) {
-    const double bag = feature.num_poolings * feature.hotness.mean();
-    const double all = bag * static_cast<double>(config.workload.global_batch);
+    const double all = feature.num_poolings * feature.hotness.mean() *
+                       static_cast<double>(config.workload.global_batch);
     ids = saturating_add(ids, all < 9e18 ? static_cast<std::int64_t>(all)
                                          : std::numeric_limits<std::int64_t>::max());
   }
@@ -35,7 +56,23 @@ Status admit(const EngineConfig& config, const Layout& layout) {
                "Lower the batch, the features' hotness or the number of batches"});
 }
 
-Status admit_memory(const RunPlan& plan) {
+bool is_power_of_two(double value) {
+  int exponent = 0;
+  return value > 0 && std::frexp(value, &exponent) == 0.5;
+}
+
+}  // namespace
+
+Status admit(const EngineConfig& config, const Layout& layout) {
+  if (Status status = admit_layout(config, layout); !status) return status;
+  if (!is_power_of_two(config.loss_scale)) {
+    return fail({ErrorKind::usage, fmt::format("the loss scale is {}", config.loss_scale), "",
+                 "a power of two", "Choose a power of two, for example 1024"});
+  }
+  return admit_batches(config);
+}
+
+Status admit_memory(const RunPlan& plan, std::int64_t reclaimed) {
   const auto gpu = static_cast<std::int64_t>(plan.topology.gpu.memory_bytes.value);
   std::int64_t all = 0;
   for (std::int32_t rank = 0; rank < plan.ranks(); ++rank) {
@@ -50,7 +87,7 @@ Status admit_memory(const RunPlan& plan) {
                  fmt::format("rank {}", rank), "",
                  "Move tables to other ranks, cut them or lower the batch"});
   }
-  const std::int64_t available = available_memory_bytes();
+  const std::int64_t available = saturating_add(available_memory_bytes(), reclaimed);
   if (all <= available) return {};
   return fail({ErrorKind::infeasible,
                fmt::format("the ranks' buffers need {} bytes, {} are available on this machine",

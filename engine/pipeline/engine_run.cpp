@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "engine/comm/threads.hpp"
+#include "engine/dense/metrics.hpp"
 #include "engine/pipeline/admission.hpp"
 #include "engine/pipeline/critical_path.hpp"
 #include "profiler/clock.hpp"
@@ -74,21 +75,29 @@ Status EngineRun::open() {
   if (Status status = admit(config_, config_.layout); !status) return status;
   if (Status status = make_batches(); !status) return status;
   plan_ = make_plan(config_.layout);
-  if (Status status = admit_memory(*plan_); !status) return status;
+  if (Status status = admit_memory(*plan_, 0); !status) return status;
   if (Status status = make_ranks(); !status) return status;
   fill_tables();
   return {};
 }
 
-Status EngineRun::make_batches() {
+Result<std::vector<RankBatch>> EngineRun::parts_of(const BatchSource& source,
+                                                   std::int64_t iteration) const {
   const std::int32_t ranks = config_.topology.ranks();
+  std::vector<RankBatch> parts;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    Result<RankBatch> part = source.make(iteration, rank, ranks);
+    if (!part) return fail(part.error());
+    parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
+Status EngineRun::make_batches() {
   for (std::int32_t b = 0; b < std::max(config_.batches, 1); ++b) {
-    std::vector<RankBatch>& parts = batches_.emplace_back();
-    for (std::int32_t rank = 0; rank < ranks; ++rank) {
-      Result<RankBatch> part = source_->make(b, rank, ranks);
-      if (!part) return fail(part.error());
-      parts.push_back(std::move(*part));
-    }
+    Result<std::vector<RankBatch>> parts = parts_of(*source_, b);
+    if (!parts) return fail(parts.error());
+    batches_.push_back(std::move(*parts));
   }
   return {};
 }
@@ -100,6 +109,9 @@ std::unique_ptr<RunPlan> EngineRun::make_plan(const Layout& layout) const {
   plan->layout = with_fault(layout, config_.fault);
   plan->schedule = make_schedule(config_.schedule, presence_of(plan->workload, plan->layout));
   for (const std::vector<RankBatch>& parts : batches_) {
+    raise_to(plan->capacity, count_batch(plan->workload, plan->layout, parts));
+  }
+  for (const std::vector<RankBatch>& parts : evaluation_parts_) {
     raise_to(plan->capacity, count_batch(plan->workload, plan->layout, parts));
   }
   if (config_.fault == Fault::wrong_owner) {
@@ -139,19 +151,22 @@ void EngineRun::fill_tables() {
   });
 }
 
-Result<Block> EngineRun::run(std::int32_t iterations, Recorder* recorder) {
-  const BlockRequest request{iteration_, iterations, recorder};
-  std::vector<Status> statuses(runners_.size());
+/// Work of every rank on its host thread; the first failure ends all.
+template <class Work>
+Status EngineRun::on_turns(const Work& work) {
   on_all_ranks(plan_->ranks(), [&](std::int32_t rank) {
     const RankTurn turn(*fabric_, rank);
-    Status& status = statuses[static_cast<std::size_t>(rank)];
-    status = runners_[static_cast<std::size_t>(rank)]->run(batches_, request);
-    if (!status) fabric_->abort(status.error());
+    if (Status status = work(rank); !status) fabric_->abort(status.error());
   });
-  if (Status status = fabric_->status(); !status) return fail(status.error());
-  for (const Status& status : statuses) {
-    if (!status) return fail(status.error());
-  }
+  return fabric_->status();
+}
+
+Result<Block> EngineRun::run(std::int32_t iterations, Recorder* recorder) {
+  const BlockRequest request{iteration_, iterations, recorder};
+  Status status = on_turns([&](std::int32_t rank) {
+    return runners_[static_cast<std::size_t>(rank)]->run(batches_, request);
+  });
+  if (!status) return fail(status.error());
   iteration_ += iterations;
   return block_of(request.first_iteration, iterations,
                   recorder != nullptr ? recorder->epoch_ns() : epoch_ns_, recorder != nullptr);
@@ -181,11 +196,18 @@ Block EngineRun::block_of(std::int64_t first_iteration, std::int32_t iterations,
     iteration.start_ns = n == 0 ? start_ns - epoch_ns : block.iterations.back().end_ns;
     iteration.end_ns = end_ns - epoch_ns;
     iteration.traced = traced;
-    iteration.loss = std::nan("");
+    iteration.loss = mean_loss(static_cast<std::size_t>(n));
     block.iterations.push_back(iteration);
     block.critical_path_ms.push_back(longest_chain(plan_->schedule, slowest));
   }
   return block;
+}
+
+double EngineRun::mean_loss(std::size_t n) const {
+  if (runners_.front()->dense() == nullptr) return std::nan("");
+  double sum = 0;
+  for (const auto& runner : runners_) sum += runner->loss_sums()[n];
+  return sum / static_cast<double>(plan_->workload.global_batch);
 }
 
 std::vector<TableImage> EngineRun::read_tables() const {
@@ -207,25 +229,56 @@ void EngineRun::write_tables(const std::vector<TableImage>& images) {
   });
 }
 
-// The old layout's memory goes before the new one's comes; if the new one then cannot be opened,
-// the old one is opened again.
 Status EngineRun::apply(const Layout& layout) {
   if (Status status = admit(config_, layout); !status) return status;
+  if (Status status = rebuild(layout); !status) return status;
+  config_.layout = layout;
+  return {};
+}
+
+// The old ranks' memory goes before the new ones' comes; if the new ones then cannot be made, the
+// old ones are made again.
+Status EngineRun::rebuild(const Layout& layout) {
   std::unique_ptr<RunPlan> plan = make_plan(layout);
-  if (Status status = admit_memory(*plan); !status) return status;
-  const std::vector<TableImage> images = read_tables();
+  std::int64_t reclaimed = 0;
+  for (const std::int64_t bytes : arena_peak_bytes()) reclaimed += bytes;
+  if (Status status = admit_memory(*plan, reclaimed); !status) return status;
+  const std::vector<TableImage> tables = read_tables();
+  const DenseImage dense = read_dense();
   runners_.clear();
   std::swap(plan_, plan);
   Status status = make_ranks();
-  if (status) {
-    config_.layout = layout;
-  } else {
+  if (!status) {
     runners_.clear();
     std::swap(plan_, plan);
     if (Status back = make_ranks(); !back) return back;
   }
-  write_tables(images);
+  write_tables(tables);
+  write_dense(dense);
   return status;
+}
+
+// Replicas are equal: the first rank speaks for all.
+EngineRun::DenseImage EngineRun::read_dense() const {
+  DenseImage image;
+  if (runners_.front()->dense() == nullptr) return image;
+  Arena& arena = runners_.front()->memory().arena();
+  const auto copy = [&](const char* name) {
+    const std::byte* from = arena.get(name);
+    return std::vector<std::byte>(from, from + arena.bytes(name));
+  };
+  image.parameters = copy("dense.parameters");
+  image.state = copy("dense.state");
+  return image;
+}
+
+void EngineRun::write_dense(const DenseImage& image) {
+  for (const auto& runner : runners_) {
+    if (runner->dense() == nullptr) continue;
+    Arena& arena = runner->memory().arena();
+    std::copy(image.parameters.begin(), image.parameters.end(), arena.get("dense.parameters"));
+    std::copy(image.state.begin(), image.state.end(), arena.get("dense.state"));
+  }
 }
 
 std::vector<float> EngineRun::weights(std::int32_t table) const {
@@ -251,10 +304,45 @@ std::vector<float> EngineRun::output(std::int32_t feature, std::int32_t rank) co
   return {values, values + rows * dim};
 }
 
-Result<Engine::Evaluation> EngineRun::evaluate(const BatchSource& /*source*/,
-                                               std::int32_t /*batches*/) {
-  return fail({ErrorKind::usage, "the workload has no dense part, so there is no loss to evaluate",
-               fmt::format("workload {}", config_.workload.name), "", "Add a dense part"});
+Result<Engine::Evaluation> EngineRun::evaluate(const BatchSource& source, std::int32_t batches) {
+  if (runners_.front()->dense() == nullptr) {
+    return fail({ErrorKind::usage, "there is no loss to evaluate without a dense part",
+                 fmt::format("workload {}", config_.workload.name),
+                 "an interaction other than none", "Add a dense part to the workload"});
+  }
+  std::vector<float> logits, labels;
+  for (std::int32_t b = 0; b < batches; ++b) {
+    Result<std::vector<RankBatch>> parts = parts_of(source, b);
+    if (!parts) return fail(parts.error());
+    if (Status status = make_room(*parts); !status) return fail(status.error());
+    if (Status status = evaluate_batch(*parts); !status) return fail(status.error());
+    for (std::size_t rank = 0; rank < runners_.size(); ++rank) {
+      const float* values = runners_[rank]->dense()->logits();
+      logits.insert(logits.end(), values, values + (*parts)[rank].samples);
+      labels.insert(labels.end(), (*parts)[rank].labels.begin(), (*parts)[rank].labels.end());
+    }
+  }
+  return Evaluation{mean_log_loss(logits, labels), exact_auc(logits, labels),
+                    static_cast<std::int64_t>(labels.size())};
+}
+
+Status EngineRun::evaluate_batch(const std::vector<RankBatch>& parts) {
+  // The slot that no prefetched batch stands in.
+  const std::int64_t iteration = iteration_ + 1;
+  return on_turns([&](std::int32_t rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    return runners_[at]->evaluate(parts[at], iteration);
+  });
+}
+
+// Evaluation batches may be larger than every training batch: the ranks are then made again with
+// room for them.
+Status EngineRun::make_room(const std::vector<RankBatch>& parts) {
+  BatchCounts needed = plan_->capacity;
+  raise_to(needed, count_batch(plan_->workload, plan_->layout, parts));
+  if (needed == plan_->capacity) return {};
+  evaluation_parts_.push_back(parts);
+  return rebuild(config_.layout);
 }
 
 std::vector<RankTraffic> EngineRun::traffic() const {

@@ -38,12 +38,28 @@ class EngineRun final : public Engine {
   void abort(const Error& reason) override;
 
  private:
+  /// Dense parameters and optimizer state.
+  struct DenseImage {
+    std::vector<std::byte> parameters;
+    std::vector<std::byte> state;
+  };
+
+  [[nodiscard]] Result<std::vector<RankBatch>> parts_of(const BatchSource& source,
+                                                        std::int64_t iteration) const;
   [[nodiscard]] Status make_batches();
   [[nodiscard]] std::unique_ptr<RunPlan> make_plan(const Layout& layout) const;
   [[nodiscard]] Status make_ranks();
   void fill_tables();
   [[nodiscard]] std::vector<TableImage> read_tables() const;
   void write_tables(const std::vector<TableImage>& images);
+  [[nodiscard]] DenseImage read_dense() const;
+  void write_dense(const DenseImage& image);
+  [[nodiscard]] Status rebuild(const Layout& layout);
+  [[nodiscard]] Status make_room(const std::vector<RankBatch>& parts);
+  [[nodiscard]] Status evaluate_batch(const std::vector<RankBatch>& parts);
+  template <class Work>
+  [[nodiscard]] Status on_turns(const Work& work);
+  [[nodiscard]] double mean_loss(std::size_t n) const;
   [[nodiscard]] Block block_of(std::int64_t first_iteration, std::int32_t iterations,
                                std::int64_t epoch_ns, bool traced) const;
 
@@ -51,6 +67,7 @@ class EngineRun final : public Engine {
   std::shared_ptr<const BatchSource> source_;
   GivenGradients given_;
   BatchRing batches_;
+  std::vector<std::vector<RankBatch>> evaluation_parts_;  ///< larger than any training batch
   std::int64_t iteration_ = 0;  ///< of the next block
   std::int64_t epoch_ns_ = 0;
   std::unique_ptr<RunPlan> plan_;

@@ -27,13 +27,24 @@ Result<std::unique_ptr<RankRunner>> RankRunner::create(const RunPlan& plan, std:
                                                        const GivenGradients* given) {
   auto memory = RankMemory::create(plan, rank);
   if (!memory) return fail(memory.error());
+  std::unique_ptr<DenseStage> dense;
+  if (presence_of(plan.workload, plan.layout).dense) {
+    auto created = DenseStage::create(plan, **memory, ops);
+    if (!created) return fail(created.error());
+    dense = std::move(*created);
+  }
   return std::unique_ptr<RankRunner>(
-      new RankRunner(plan, std::move(*memory), fabric, mode, ops, given));
+      new RankRunner(plan, std::move(*memory), std::move(dense), fabric, mode, ops, given));
 }
 
-RankRunner::RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory, Fabric& fabric,
-                       StreamMode mode, Ops& ops, const GivenGradients* given)
-    : plan_(plan), memory_(std::move(memory)), given_(given), mode_(mode) {
+RankRunner::RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory,
+                       std::unique_ptr<DenseStage> dense, Fabric& fabric, StreamMode mode, Ops& ops,
+                       const GivenGradients* given)
+    : plan_(plan),
+      memory_(std::move(memory)),
+      given_(given),
+      mode_(mode),
+      dense_(std::move(dense)) {
   const std::int32_t rank = memory_->rank();
   for (const ScheduleStep& step : plan.schedule.steps) {
     labels_.push_back(fmt::format("{} {}", to_string(step.work), to_string(step.stage)));
@@ -75,11 +86,13 @@ Status RankRunner::run(const BatchRing& batches, const BlockRequest& request) {
   const std::size_t steps = plan_.schedule.steps.size();
   times_.assign(steps * static_cast<std::size_t>(request.iterations), {});
   recorder_ = request.recorder;
+  loss_sums_.assign(static_cast<std::size_t>(request.iterations), 0);
   if (Status status = prefetch_first(batches, request.first_iteration); !status) return status;
   for (std::int32_t n = 0; n < request.iterations; ++n) {
     Status status = run_iteration(batches, request.first_iteration + n,
                                   times_.data() + static_cast<std::size_t>(n) * steps);
     if (!status) return status;
+    if (dense_) keep_loss(request.first_iteration + n, &loss_sums_[static_cast<std::size_t>(n)]);
   }
   for (const auto& stream : streams_) stream->synchronize(stream->record());
   if (Status status = communicators_.front()->status(); !status) return status;
@@ -137,7 +150,18 @@ void RankRunner::begin_iteration(std::int64_t iteration, const RankBatch& batch)
   for (const auto& cluster : clusters_) {
     if (cluster) cluster->begin(slot_of(iteration), batch);
   }
+  if (dense_) dense_->begin(slot_of(iteration), batch);
   if (given_ != nullptr && *given_) give_gradients(iteration, batch);
+}
+
+// Behind the iteration's last step of the stream that ran the loss, before the slot is used again.
+void RankRunner::keep_loss(std::int64_t iteration, double* loss_sum) {
+  for (const ScheduleStep& step : plan_.schedule.steps) {
+    if (step.stage != Stage::dense_forward || step.work != Work::top_mlp) continue;
+    streams_[step.stream]->enqueue([dense = dense_.get(), slot = slot_of(iteration), loss_sum] {
+      *loss_sum = dense->loss_sum(slot);
+    });
+  }
 }
 
 void RankRunner::end_iteration(std::int64_t iteration) {
@@ -182,37 +206,61 @@ Status RankRunner::run_step(std::size_t index, const RankBatch& batch, std::int6
 
 Status RankRunner::run_stage(const ScheduleStep& step, const StageCall& call) {
   Cluster* cluster = cluster_of(step.work);
-  SHARDSCOPE_CHECK(cluster != nullptr, "a step of a cluster that the layout does not have");
+  if (cluster == nullptr) {
+    SHARDSCOPE_CHECK(dense_ != nullptr, "a step of a part that the layout does not have");
+    dense_->enqueue(step.stage, step.work, call);
+    return {};
+  }
   switch (step.stage) {
     case Stage::input_dist:
       return cluster->input_dist(call);
     case Stage::model_forward:
       cluster->model_forward(call);
-      return {};
+      break;
     case Stage::network_forward:
       cluster->network_forward(call);
-      return {};
+      break;
     case Stage::network_backward:
       cluster->network_backward(call);
-      return {};
+      break;
     case Stage::index_calculation:
       cluster->index_calculation(call);
-      return {};
+      break;
     case Stage::local_reduce:
       cluster->local_reduce(call);
-      return {};
+      break;
     case Stage::allreduce:
       cluster->allreduce(call);
-      return {};
+      break;
     case Stage::update:
       cluster->update(call);
-      return {};
+      break;
     case Stage::dense_forward:
     case Stage::dense_backward:
-      break;
+      SHARDSCOPE_CHECK(false, "a dense stage of a cluster");
   }
-  SHARDSCOPE_CHECK(false, "a dense stage of an embedding cluster");
   return {};
+}
+
+// One stream and its channel suffice: nothing overlaps, and no step writes to the tables.
+Status RankRunner::evaluate(const RankBatch& batch, std::int64_t iteration) {
+  const Schedule serial =
+      make_schedule(ScheduleKind::serial, presence_of(plan_.workload, plan_.layout));
+  const std::size_t slot = slot_of(iteration);
+  for (const auto& cluster : clusters_) {
+    if (cluster) cluster->begin(slot, batch);
+  }
+  if (dense_) dense_->begin(slot, batch);
+  Stream& stream = *streams_.front();
+  for (const ScheduleStep& step : serial.steps) {
+    const bool forward = step.stage == Stage::input_dist || step.stage == Stage::model_forward ||
+                         step.stage == Stage::network_forward || step.stage == Stage::dense_forward;
+    if (!forward) continue;
+    Status status = run_stage(step, {stream, *communicators_.front(), slot, batch});
+    if (!status) return status;
+  }
+  stream.synchronize(stream.record());
+  return communicators_.front()->status();
 }
 
 void RankRunner::begin_step(Stream& stream, const Communicator& communicator, StepTimes* times) {

@@ -14,6 +14,7 @@
 #include "engine/device.hpp"
 #include "engine/engine.hpp"
 #include "engine/pipeline/cluster.hpp"
+#include "engine/pipeline/dense_stage.hpp"
 #include "engine/pipeline/rank_memory.hpp"
 #include "engine/pipeline/run_plan.hpp"
 #include "engine/pipeline/step_times.hpp"
@@ -47,6 +48,13 @@ class RankRunner {
   /// Runs the block on the calling thread, the rank's host thread.
   [[nodiscard]] Status run(const BatchRing& batches, const BlockRequest& request);
 
+  /// Forward pass of a batch that is not trained on. Between blocks.
+  [[nodiscard]] Status evaluate(const RankBatch& batch, std::int64_t iteration);
+  /// The dense part; null without one.
+  [[nodiscard]] DenseStage* dense() { return dense_.get(); }
+
+  /// Sum of the loss over the rank's samples, by iteration of the last block.
+  [[nodiscard]] const std::vector<double>& loss_sums() const { return loss_sums_; }
   /// Times of the last block's steps, [iteration * steps + step].
   [[nodiscard]] const std::vector<StepTimes>& times() const { return times_; }
   /// Bytes sent for the batch of the last iteration.
@@ -66,8 +74,9 @@ class RankRunner {
     std::int64_t rows = 0;
   };
 
-  RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory, Fabric& fabric,
-             StreamMode mode, Ops& ops, const GivenGradients* given);
+  RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory,
+             std::unique_ptr<DenseStage> dense, Fabric& fabric, StreamMode mode, Ops& ops,
+             const GivenGradients* given);
 
   [[nodiscard]] const RankBatch& batch(const BatchRing& batches, std::int64_t iteration) const;
   [[nodiscard]] Status prefetch_first(const BatchRing& batches, std::int64_t iteration);
@@ -80,6 +89,7 @@ class RankRunner {
   void await_slot(std::int64_t iteration);
   void begin_iteration(std::int64_t iteration, const RankBatch& batch);
   void give_gradients(std::int64_t iteration, const RankBatch& batch);
+  void keep_loss(std::int64_t iteration, double* loss_sum);
   void end_iteration(std::int64_t iteration);
   void begin_step(Stream& stream, const Communicator& communicator, StepTimes* times);
   void end_step(Stream& stream, const Communicator& communicator, StepTimes* times,
@@ -94,9 +104,11 @@ class RankRunner {
   std::vector<std::unique_ptr<Communicator>> communicators_;  ///< by stream
   std::vector<std::unique_ptr<Stream>> streams_;
   std::array<std::unique_ptr<Cluster>, kClusterTypes> clusters_;
+  std::unique_ptr<DenseStage> dense_;
   std::vector<Event> step_events_;
   std::array<std::vector<Event>, 2> ends_;  ///< by iteration % 2: one a stream
   std::vector<StepTimes> times_;
+  std::vector<double> loss_sums_;
   std::vector<StepTimes> prefetch_times_;       ///< of the steps that prepared the next batch
   std::vector<StepTimes> used_prefetch_times_;  ///< of the last iteration's batch
   std::vector<std::vector<float>> given_values_;
