@@ -30,7 +30,9 @@ struct Span {
   Stage stage = Stage::input_dist;
   Work work = Work::RB;
   std::uint8_t stream = 0;
-  bool waiting = false;  ///< the part of a collective before the last peer arrived
+  /// A span of its own that is nothing but waiting for peers: sums keep it apart, so it may lie
+  /// beside or inside the stage's working span.
+  bool waiting = false;
 
   friend bool operator==(const Span&, const Span&) = default;
 };

@@ -84,8 +84,8 @@ Status RecordInserter::iterations(std::int64_t run, std::span<const Iteration> b
   return {};
 }
 
-Status RecordInserter::activities(std::int64_t, std::span<const ActivityRecord>) {
-  return {};
+Status RecordInserter::activities(std::int64_t run, std::span<const ActivityRecord> batch) {
+  return activities_.insert(run, batch);
 }
 
 Status RecordInserter::dropped(std::int64_t run, const char* place, std::int64_t count) {
@@ -97,6 +97,7 @@ Status RecordInserter::dropped(std::int64_t run, const char* place, std::int64_t
 
 void RecordInserter::forget() {
   tracks_.clear();
+  activities_.forget();
 }
 
 }  // namespace shardscope::storage

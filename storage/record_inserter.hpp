@@ -10,6 +10,7 @@
 #include "layout/result.hpp"
 #include "profiler/activity.hpp"
 #include "profiler/span.hpp"
+#include "storage/nsys/activity_inserter.hpp"
 #include "storage/session_state.hpp"
 
 namespace shardscope::storage {
@@ -17,7 +18,7 @@ namespace shardscope::storage {
 /// The caller holds the session's mutex and a transaction.
 class RecordInserter {
  public:
-  explicit RecordInserter(SessionState& state) : state_(state) {}
+  explicit RecordInserter(SessionState& state) : state_(state), activities_(state.database) {}
 
   /// Before the spans of a transaction. A flood of them drops the index on spans, which would halve
   /// the speed; the end of the run builds it again.
@@ -42,6 +43,7 @@ class RecordInserter {
   Statement insert_track_;
   Statement count_spans_;
   std::map<std::tuple<std::int64_t, std::int32_t, std::uint8_t>, std::int64_t> tracks_;
+  nsys::ActivityInserter activities_;
 };
 
 }  // namespace shardscope::storage

@@ -7,6 +7,7 @@
 
 #include "profiler/clock.hpp"
 #include "storage/digest.hpp"
+#include "storage/nsys/activity_inserter.hpp"
 #include "storage/sqlite/transaction.hpp"
 
 namespace shardscope::storage {
@@ -125,6 +126,7 @@ Result<std::int64_t> insert_run(SessionState& state, const RunInfo& info) {
   if (!layout) return fail(layout.error());
   const auto run = insert_run_row(state, info, *workload, *topology, *layout);
   if (!run) return fail(run.error());
+  if (Status done = nsys::insert_gpus(state.database, info.gpus); !done) return fail(done.error());
   if (Status done = transaction->commit(); !done) return fail(done.error());
   return *run;
 }

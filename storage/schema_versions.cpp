@@ -158,6 +158,22 @@ CREATE TABLE levels (
   PRIMARY KEY (track, level, node)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE run_processes (                     -- ranks in Nsight Systems' tables
+  run        INTEGER NOT NULL,
+  rank       INTEGER NOT NULL,
+  global_pid INTEGER NOT NULL,
+  PRIMARY KEY (run, rank)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE activity_stages (                   -- what GPU activity belongs to
+  global_pid  INTEGER NOT NULL,
+  correlation INTEGER NOT NULL,                  -- correlationId
+  iteration   INTEGER NOT NULL,
+  stage       INTEGER NOT NULL,
+  work        INTEGER NOT NULL,
+  PRIMARY KEY (global_pid, correlation)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE comparisons (
   id                 INTEGER PRIMARY KEY,
   run_a              INTEGER REFERENCES runs (id),

@@ -31,6 +31,11 @@ void Statement::bind(int parameter, std::nullptr_t) {
   sqlite3_bind_null(handle_.get(), parameter + 1);
 }
 
+void Statement::bind_column(int parameter, const Statement& from, int column) {
+  sqlite3_bind_value(handle_.get(), parameter + 1,
+                     sqlite3_column_value(from.handle_.get(), column));
+}
+
 Result<bool> Statement::step() {
   const int code = sqlite3_step(handle_.get());
   if (code == SQLITE_ROW) return true;
@@ -56,6 +61,10 @@ tl::unexpected<Error> Statement::failed(int code) {
 
 void Statement::reset() {
   sqlite3_reset(handle_.get());
+}
+
+int Statement::columns() const {
+  return sqlite3_column_count(handle_.get());
 }
 
 std::int64_t Statement::integer(int column) const {

@@ -37,6 +37,8 @@ class Statement {
       bind(parameter, nullptr);
     }
   }
+  /// Column `column` of the row that `from` stands on, whatever its type.
+  void bind_column(int parameter, const Statement& from, int column);
   template <class... Values>
   void bind_all(const Values&... values) {
     int parameter = 0;
@@ -53,6 +55,7 @@ class Statement {
   }
   void reset();
 
+  [[nodiscard]] int columns() const;
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] std::int32_t integer32(int column) const;  ///< limited to the type's range
   [[nodiscard]] double real(int column) const;             ///< NULL becomes NaN
