@@ -45,15 +45,14 @@ struct EngineConfig {
 
 /// Times of a block of iterations.
 struct Block {
-  /// Start is the end of the iteration before (of the first: when its first step began), end is
-  /// when the slowest rank was done; ns since the recorder's epoch, or the engine's without one.
+  /// threads: start is the end of the iteration before (of the first: when its first step began),
+  /// end is when the slowest rank was done. loopback: as the simulator composes them, one after the
+  /// other from when the block began. ns since the recorder's epoch, or the engine's without one.
   std::vector<Iteration> iterations;
   /// Per iteration: the longest chain of steps (order of streams and waits), each taking the busy
   /// time of its slowest rank. What an iteration would take if ranks did not share cores and wires
   /// cost nothing.
   std::vector<double> critical_path_ms;
-  /// Busy milliseconds of the block's last iteration, [step][rank].
-  std::vector<std::vector<double>> step_busy_ms;
 };
 
 /// Gradient of the loss with respect to every feature's output, given instead of the dense part

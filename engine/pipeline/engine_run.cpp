@@ -1,17 +1,16 @@
 #include "engine/pipeline/engine_run.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "engine/comm/loopback.hpp"
 #include "engine/comm/threads.hpp"
 #include "engine/dense/metrics.hpp"
 #include "engine/pipeline/admission.hpp"
-#include "engine/pipeline/critical_path.hpp"
+#include "engine/pipeline/blocks.hpp"
 #include "profiler/clock.hpp"
 #include "profiler/recorder.hpp"
 
@@ -25,6 +24,19 @@ void on_all_ranks(std::int32_t ranks, const Work& work) {
   std::vector<std::thread> threads;
   for (std::int32_t rank = 0; rank < ranks; ++rank) threads.emplace_back([&, rank] { work(rank); });
   for (std::thread& thread : threads) thread.join();
+}
+
+template <class Kind>
+Result<std::shared_ptr<Fabric>> fabric_of(const RunPlan& plan, const FabricOptions& options) {
+  auto fabric = Kind::create(plan.topology, plan.schedule.streams, options);
+  if (!fabric) return fail(fabric.error());
+  return std::shared_ptr<Fabric>(std::move(*fabric));
+}
+
+Result<std::shared_ptr<Fabric>> make_fabric(CommKind kind, const RunPlan& plan,
+                                            const FabricOptions& options) {
+  return kind == CommKind::loopback ? fabric_of<LoopbackFabric>(plan, options)
+                                    : fabric_of<ThreadsFabric>(plan, options);
 }
 
 /// The layout as the planted fault runs it.
@@ -128,7 +140,7 @@ std::unique_ptr<RunPlan> EngineRun::make_plan(const Layout& layout) const {
 Status EngineRun::make_ranks() {
   FabricOptions options;
   options.wire = config_.wire;
-  auto fabric = ThreadsFabric::create(plan_->topology, plan_->schedule.streams, options);
+  Result<std::shared_ptr<Fabric>> fabric = make_fabric(config_.comm, *plan_, options);
   if (!fabric) return fail(fabric.error());
   {
     const std::lock_guard lock(fabric_mutex_);
@@ -162,52 +174,22 @@ Status EngineRun::on_turns(const Work& work) {
 }
 
 Result<Block> EngineRun::run(std::int32_t iterations, Recorder* recorder) {
-  const BlockRequest request{iteration_, iterations, recorder};
+  const bool emulated = config_.comm == CommKind::loopback;
+  const BlockRequest request{iteration_, iterations, emulated ? nullptr : recorder,
+                             recorder != nullptr};
+  const std::int64_t began_ns = steady_ns();
   Status status = on_turns([&](std::int32_t rank) {
     return runners_[static_cast<std::size_t>(rank)]->run(batches_, request);
   });
   if (!status) return fail(status.error());
   iteration_ += iterations;
-  return block_of(request.first_iteration, iterations,
-                  recorder != nullptr ? recorder->epoch_ns() : epoch_ns_, recorder != nullptr);
-}
-
-Block EngineRun::block_of(std::int64_t first_iteration, std::int32_t iterations,
-                          std::int64_t epoch_ns, bool traced) const {
-  const std::size_t steps = plan_->schedule.steps.size();
-  Block block;
-  std::vector<double> slowest(steps);
-  for (std::int32_t n = 0; n < iterations && steps > 0; ++n) {
-    const std::size_t first = static_cast<std::size_t>(n) * steps;
-    std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
-    std::int64_t end_ns = 0;
-    block.step_busy_ms.assign(steps, {});
-    for (std::size_t i = 0; i < steps; ++i) {
-      for (const auto& runner : runners_) {
-        const StepTimes& times = runner->times()[first + i];
-        start_ns = std::min(start_ns, times.start_ns);
-        end_ns = std::max(end_ns, times.end_ns);
-        block.step_busy_ms[i].push_back(static_cast<double>(times.busy_ns) * 1e-6);
-      }
-      slowest[i] = *std::max_element(block.step_busy_ms[i].begin(), block.step_busy_ms[i].end());
-    }
-    Iteration iteration;
-    iteration.index = static_cast<std::int32_t>(first_iteration + n);
-    iteration.start_ns = n == 0 ? start_ns - epoch_ns : block.iterations.back().end_ns;
-    iteration.end_ns = end_ns - epoch_ns;
-    iteration.traced = traced;
-    iteration.loss = mean_loss(static_cast<std::size_t>(n));
-    block.iterations.push_back(iteration);
-    block.critical_path_ms.push_back(longest_chain(plan_->schedule, slowest));
-  }
+  const std::int64_t epoch_ns = recorder != nullptr ? recorder->epoch_ns() : epoch_ns_;
+  if (!emulated) return measured_block(*plan_, runners_, request, epoch_ns);
+  // Virtual time never goes back: a block may have taken longer on it than by the clock.
+  const std::int64_t start_ns = std::max(began_ns, virtual_ns_);
+  Block block = emulated_block(*plan_, runners_, request, start_ns - epoch_ns, recorder);
+  if (!block.iterations.empty()) virtual_ns_ = block.iterations.back().end_ns + epoch_ns;
   return block;
-}
-
-double EngineRun::mean_loss(std::size_t n) const {
-  if (runners_.front()->dense() == nullptr) return std::nan("");
-  double sum = 0;
-  for (const auto& runner : runners_) sum += runner->loss_sums()[n];
-  return sum / static_cast<double>(plan_->workload.global_batch);
 }
 
 std::vector<TableImage> EngineRun::read_tables() const {

@@ -59,17 +59,15 @@ class EngineRun final : public Engine {
   [[nodiscard]] Status evaluate_batch(const std::vector<RankBatch>& parts);
   template <class Work>
   [[nodiscard]] Status on_turns(const Work& work);
-  [[nodiscard]] double mean_loss(std::size_t n) const;
-  [[nodiscard]] Block block_of(std::int64_t first_iteration, std::int32_t iterations,
-                               std::int64_t epoch_ns, bool traced) const;
 
   EngineConfig config_;
   std::shared_ptr<const BatchSource> source_;
   GivenGradients given_;
   BatchRing batches_;
   std::vector<std::vector<RankBatch>> evaluation_parts_;  ///< larger than any training batch
-  std::int64_t iteration_ = 0;  ///< of the next block
+  std::int64_t iteration_ = 0;                            ///< of the next block
   std::int64_t epoch_ns_ = 0;
+  std::int64_t virtual_ns_ = 0;  ///< loopback: where the last block ended
   std::unique_ptr<RunPlan> plan_;
   std::unique_ptr<Ops> ops_;
   std::mutex fabric_mutex_;  ///< guards the pointer against abort() during apply()

@@ -50,7 +50,8 @@ RankRunner::RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory,
     labels_.push_back(fmt::format("{} {}", to_string(step.work), to_string(step.stage)));
   }
   for (std::int32_t s = 0; s < plan.schedule.streams; ++s) {
-    communicators_.push_back(fabric.communicator(rank, s));
+    communicators_.push_back(
+        std::make_unique<ProbedCommunicator>(fabric.communicator(rank, s), plan.topology));
     streams_.push_back(make_cpu_stream(mode, fmt::format("rank {} s{}", rank, s).c_str()));
   }
   const SchedulePresence presence = presence_of(plan.workload, plan.layout);
@@ -187,19 +188,21 @@ Status RankRunner::run_step(std::size_t index, const RankBatch& batch, std::int6
                             StepTimes* times, bool waits) {
   const ScheduleStep& step = plan_.schedule.steps[index];
   Stream& stream = *streams_[step.stream];
-  Communicator& communicator = *communicators_[step.stream];
+  ProbedCommunicator& communicator = *communicators_[step.stream];
   if (waits && plan_.fault != Fault::missing_wait) {
     for (const std::uint16_t wait : step.waits) stream.wait(step_events_[wait]);
   }
   communicator.set_label(labels_[index].c_str());
-  begin_step(stream, communicator, times);
+  communicator.set_step(times);
+  begin_step(stream, times);
   // A host thread of its own is work of the rank as well; otherwise the stream's clock has it.
-  const std::int64_t host_ns = mode_ == StreamMode::threaded ? thread_cpu_ns() : 0;
+  const bool host_apart = mode_ == StreamMode::threaded;
+  const std::int64_t host_cpu_ns = host_apart ? thread_cpu_ns() : 0;
   Status status = run_stage(step, {stream, communicator, slot_of(iteration), batch, iteration + 1});
-  const std::int64_t host_busy_ns = mode_ == StreamMode::threaded ? thread_cpu_ns() - host_ns : 0;
   const Cluster* cluster = cluster_of(step.work);
-  const std::int64_t rows = cluster == nullptr ? 0 : cluster->rows(slot_of(iteration));
-  end_step(stream, communicator, times, {index, iteration, host_busy_ns, rows});
+  end_step(stream, times,
+           {index, iteration, host_apart ? thread_cpu_ns() - host_cpu_ns : 0,
+            cluster == nullptr ? batch.samples : cluster->rows(slot_of(iteration))});
   step_events_[index] = stream.record();
   return status;
 }
@@ -251,6 +254,7 @@ Status RankRunner::evaluate(const RankBatch& batch, std::int64_t iteration) {
     if (cluster) cluster->begin(slot, batch);
   }
   if (dense_) dense_->begin(slot, batch);
+  communicators_.front()->set_step(nullptr);
   Stream& stream = *streams_.front();
   for (const ScheduleStep& step : serial.steps) {
     const bool forward = step.stage == Stage::input_dist || step.stage == Stage::model_forward ||
@@ -263,29 +267,18 @@ Status RankRunner::evaluate(const RankBatch& batch, std::int64_t iteration) {
   return communicators_.front()->status();
 }
 
-void RankRunner::begin_step(Stream& stream, const Communicator& communicator, StepTimes* times) {
-  stream.enqueue([times, from = &communicator] {
-    const LinkBytes sent = from->sent();
-    const CommTimes spent = from->times();
-    times->sent = {-sent.intra, -sent.inter};
-    times->waited_ns = -spent.waited_ns;
-    times->copied_ns = -spent.copied_ns;
+void RankRunner::begin_step(Stream& stream, StepTimes* times) {
+  stream.enqueue([times] {
     times->start_ns = steady_ns();
-    times->busy_ns = -thread_cpu_ns();
+    times->start_cpu_ns = thread_cpu_ns();
   });
 }
 
-void RankRunner::end_step(Stream& stream, const Communicator& communicator, StepTimes* times,
-                          const StepEnd& end) {
-  stream.enqueue([this, times, from = &communicator, end] {
-    times->busy_ns += thread_cpu_ns() + end.host_busy_ns;
+void RankRunner::end_step(Stream& stream, StepTimes* times, const StepEnd& end) {
+  stream.enqueue([this, times, end] {
+    times->end_cpu_ns = thread_cpu_ns();
     times->end_ns = steady_ns();
-    const LinkBytes sent = from->sent();
-    const CommTimes spent = from->times();
-    times->sent.intra += sent.intra;
-    times->sent.inter += sent.inter;
-    times->waited_ns += spent.waited_ns;
-    times->copied_ns += spent.copied_ns;
+    times->host_cpu_ns = end.host_cpu_ns;
     times->rows = end.rows;
     if (recorder_ != nullptr) record(end.index, end.iteration, *times);
   });
@@ -300,26 +293,43 @@ RankTraffic RankRunner::traffic() const {
     const StepTimes& times = steps[i].next_batch ? used_prefetch_times_[i] : last[i];
     LinkBytes& sent = traffic.sent[static_cast<std::size_t>(steps[i].stage)]
                                   [static_cast<std::size_t>(steps[i].work)];
-    sent.intra += times.sent.intra;
-    sent.inter += times.sent.inter;
+    const LinkBytes of_step = times.sent();
+    sent.intra += of_step.intra;
+    sent.inter += of_step.inter;
   }
   return traffic;
 }
 
+// The waits of a step's collectives are spans of their own; what was done (bytes, rows, busy time)
+// stands on its last working span.
 void RankRunner::record(std::size_t index, std::int64_t iteration, const StepTimes& times) const {
   const ScheduleStep& step = plan_.schedule.steps[index];
   Span span;
   span.start_ns = times.start_ns - recorder_->epoch_ns();
-  span.end_ns = times.end_ns - recorder_->epoch_ns();
-  span.busy_ns = times.busy_ns;
-  span.intra_bytes = times.sent.intra;
-  span.inter_bytes = times.sent.inter;
-  span.rows = times.rows;
   span.iteration = static_cast<std::int32_t>(iteration);
   span.rank = memory_->rank();
   span.stage = step.stage;
   span.work = step.work;
   span.stream = step.stream;
+  for (std::size_t e = 0; e < times.exchange_count; ++e) {
+    const ExchangeTimes& exchange = times.exchanges[e];
+    if (exchange.waited_ns <= 0) continue;
+    span.end_ns = exchange.begin_ns - recorder_->epoch_ns();
+    if (span.end_ns > span.start_ns) recorder_->record(span);
+    span.start_ns = span.end_ns;
+    span.end_ns =
+        std::min(span.start_ns + exchange.waited_ns, exchange.end_ns - recorder_->epoch_ns());
+    span.waiting = true;
+    recorder_->record(span);
+    span.waiting = false;
+    span.start_ns = span.end_ns;
+  }
+  const LinkBytes sent = times.sent();
+  span.end_ns = times.end_ns - recorder_->epoch_ns();
+  span.busy_ns = times.busy_ns();
+  span.intra_bytes = sent.intra;
+  span.inter_bytes = sent.inter;
+  span.rows = times.rows;
   recorder_->record(span);
 }
 

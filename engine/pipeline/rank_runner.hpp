@@ -15,6 +15,7 @@
 #include "engine/engine.hpp"
 #include "engine/pipeline/cluster.hpp"
 #include "engine/pipeline/dense_stage.hpp"
+#include "engine/pipeline/probed_communicator.hpp"
 #include "engine/pipeline/rank_memory.hpp"
 #include "engine/pipeline/run_plan.hpp"
 #include "engine/pipeline/step_times.hpp"
@@ -32,7 +33,8 @@ using BatchRing = std::vector<std::vector<RankBatch>>;
 struct BlockRequest {
   std::int64_t first_iteration = 0;
   std::int32_t iterations = 0;
-  Recorder* recorder = nullptr;  ///< null: untraced
+  Recorder* recorder = nullptr;  ///< gets a span as each step ends; null: none
+  bool traced = false;           ///< spans are recorded, as the steps end or behind the block
 };
 
 class RankRunner {
@@ -70,7 +72,7 @@ class RankRunner {
   struct StepEnd {
     std::size_t index = 0;
     std::int64_t iteration = 0;
-    std::int64_t host_busy_ns = 0;
+    std::int64_t host_cpu_ns = 0;
     std::int64_t rows = 0;
   };
 
@@ -91,9 +93,8 @@ class RankRunner {
   void give_gradients(std::int64_t iteration, const RankBatch& batch);
   void keep_loss(std::int64_t iteration, double* loss_sum);
   void end_iteration(std::int64_t iteration);
-  void begin_step(Stream& stream, const Communicator& communicator, StepTimes* times);
-  void end_step(Stream& stream, const Communicator& communicator, StepTimes* times,
-                const StepEnd& end);
+  void begin_step(Stream& stream, StepTimes* times);
+  void end_step(Stream& stream, StepTimes* times, const StepEnd& end);
   void record(std::size_t index, std::int64_t iteration, const StepTimes& times) const;
 
   const RunPlan& plan_;
@@ -101,7 +102,7 @@ class RankRunner {
   const GivenGradients* given_;
   StreamMode mode_;
   std::vector<std::string> labels_;  ///< by step; outlive the communicators
-  std::vector<std::unique_ptr<Communicator>> communicators_;  ///< by stream
+  std::vector<std::unique_ptr<ProbedCommunicator>> communicators_;  ///< by stream
   std::vector<std::unique_ptr<Stream>> streams_;
   std::array<std::unique_ptr<Cluster>, kClusterTypes> clusters_;
   std::unique_ptr<DenseStage> dense_;

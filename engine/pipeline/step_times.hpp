@@ -1,20 +1,51 @@
 #pragma once
 // What is measured of one step on one rank: written by tasks of the step's stream.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
+#include "engine/comm/communicator.hpp"
 #include "layout/bytes.hpp"
 
 namespace shardscope::engine {
 
+/// One collective inside a step.
+struct ExchangeTimes {
+  std::int64_t begin_ns = 0;  ///< steady_ns()
+  std::int64_t end_ns = 0;
+  std::int64_t begin_cpu_ns = 0;  ///< thread CPU time
+  std::int64_t end_cpu_ns = 0;
+  std::int64_t waited_ns = 0;  ///< for peers
+  std::int64_t copied_ns = 0;  ///< moving and adding bytes
+  LinkBytes sent;
+  LinkBytes received;
+  Group group = Group::flat;
+};
+
+/// Most collectives a step has: RB's forward and backward with flat and hierarchical tables.
+inline constexpr std::size_t kMostExchanges = 3;
+
 struct StepTimes {
   std::int64_t start_ns = 0;  ///< steady_ns()
   std::int64_t end_ns = 0;
-  std::int64_t busy_ns = 0;    ///< thread CPU time: kernels, copies and, where it has them, lists
-  std::int64_t waited_ns = 0;  ///< for peers, inside the exchanges
-  std::int64_t copied_ns = 0;  ///< moving bytes, inside the exchanges
-  LinkBytes sent;
+  std::int64_t start_cpu_ns = 0;  ///< thread CPU time of the stream
+  std::int64_t end_cpu_ns = 0;
+  std::int64_t host_cpu_ns = 0;  ///< of the host thread, where it is another
   std::int64_t rows = 0;
+  std::array<ExchangeTimes, kMostExchanges> exchanges{};
+  std::size_t exchange_count = 0;
+
+  /// CPU time of the rank inside the step: kernels, copies, and the host's lists.
+  [[nodiscard]] std::int64_t busy_ns() const { return end_cpu_ns - start_cpu_ns + host_cpu_ns; }
+  [[nodiscard]] LinkBytes sent() const {
+    LinkBytes sum;
+    for (std::size_t i = 0; i < exchange_count; ++i) {
+      sum.intra += exchanges[i].sent.intra;
+      sum.inter += exchanges[i].sent.inter;
+    }
+    return sum;
+  }
 };
 
 }  // namespace shardscope::engine

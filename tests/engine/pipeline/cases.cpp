@@ -47,6 +47,11 @@ Topology case_topology(CaseDice& dice, std::int64_t n) {
   topology.gpus_per_host = gpus > 0 ? gpus : static_cast<std::int32_t>(dice.in(1, 5));
   topology.fast_domain = topology.gpus_per_host;
   if (dice.one_in(8)) topology.fast_domain = topology.ranks();  // several hosts, one fast domain
+  for (LinkModel* link : {&topology.intra, &topology.inter}) {
+    link->bytes_per_s.value = 1e9;
+    link->efficiency.value = 1;
+    link->latency_s.value = 1e-5;
+  }
   return topology;
 }
 
@@ -254,6 +259,7 @@ PipelineCase make_case(std::uint64_t seed, std::int64_t n) {
     value.loss_scale = dice.one_in(2) ? 1 : 1024;
   }
   value.deferred = dice.one_in(4);
+  value.comm = dice.one_in(4) ? CommKind::loopback : CommKind::threads;
   value.iterations = static_cast<std::int32_t>(dice.in(1, 3));
   place_case_tables(dice, value, n / 2);
   return value;
@@ -261,9 +267,10 @@ PipelineCase make_case(std::uint64_t seed, std::int64_t n) {
 
 std::string to_json(const PipelineCase& value) {
   return fmt::format(
-      R"({{"seed": {}, "schedule": "{}", "exact": {}, "deferred": {}, "iterations": {}, )"
+      R"({{"seed": {}, "schedule": "{}", "exact": {}, "deferred": {}, "loopback": {}, "iterations": {}, )"
       R"("loss_scale": {}, "workload": {}, "topology": {}, "layout": {}}})",
-      value.seed, to_string(value.schedule), value.exact, value.deferred, value.iterations,
+      value.seed, to_string(value.schedule), value.exact, value.deferred,
+      value.comm == CommKind::loopback, value.iterations,
       value.loss_scale, shardscope::to_json(value.workload), shardscope::to_json(value.topology),
       shardscope::to_json(value.layout));
 }

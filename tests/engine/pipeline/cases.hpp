@@ -24,6 +24,7 @@ struct PipelineCase {
   ScheduleKind schedule = ScheduleKind::serial;
   bool exact = true;  ///< dyadic tables and gradients: equal bit for bit
   bool deferred = false;
+  CommKind comm = CommKind::threads;
   std::int32_t iterations = 2;
   double loss_scale = 1;
 };

@@ -91,6 +91,7 @@ Result<std::unique_ptr<Engine>> engine_of(const PipelineCase& value, Fault fault
   config.topology = value.topology;
   config.layout = value.layout;
   config.schedule = value.schedule;
+  config.comm = value.comm;
   config.seed = value.seed;
   config.batches = kCaseBatches;
   config.loss_scale = value.loss_scale;

@@ -1,0 +1,103 @@
+#include "engine/pipeline/probed_communicator.hpp"
+
+#include <utility>
+
+#include "layout/invariant.hpp"
+#include "profiler/clock.hpp"
+
+namespace shardscope::engine {
+
+ProbedCommunicator::ProbedCommunicator(std::unique_ptr<Communicator> inner,
+                                       const Topology& topology)
+    : inner_(std::move(inner)) {
+  const GroupMap groups(topology);
+  for (const Group group : {Group::flat, Group::domain, Group::rail}) {
+    const std::int32_t instance = groups.instance(group, inner_->rank());
+    for (const std::int32_t peer : groups.members(instance)) {
+      links_[static_cast<std::size_t>(group)].push_back(topology.link(inner_->rank(), peer));
+    }
+  }
+}
+
+void ProbedCommunicator::set_step(StepTimes* times) {
+  step_ = times;
+  if (step_ != nullptr) step_->exchange_count = 0;
+}
+
+ExchangeTimes* ProbedCommunicator::begin(Stream& stream, Group group) {
+  if (step_ == nullptr) return nullptr;
+  SHARDSCOPE_CHECK(step_->exchange_count < kMostExchanges, "a step with too many exchanges");
+  ExchangeTimes* exchange = &step_->exchanges[step_->exchange_count++];
+  stream.enqueue([exchange, group, from = inner_.get()] {
+    const LinkBytes sent = from->sent();
+    const CommTimes spent = from->times();
+    *exchange = {};
+    exchange->group = group;
+    exchange->sent = {-sent.intra, -sent.inter};
+    exchange->waited_ns = -spent.waited_ns;
+    exchange->copied_ns = -spent.copied_ns;
+    exchange->begin_cpu_ns = thread_cpu_ns();
+    exchange->begin_ns = steady_ns();
+  });
+  return exchange;
+}
+
+void ProbedCommunicator::end(Stream& stream, ExchangeTimes* exchange) {
+  if (exchange == nullptr) return;
+  stream.enqueue([exchange, from = inner_.get()] {
+    exchange->end_ns = steady_ns();
+    exchange->end_cpu_ns = thread_cpu_ns();
+    const LinkBytes sent = from->sent();
+    const CommTimes spent = from->times();
+    exchange->sent.intra += sent.intra;
+    exchange->sent.inter += sent.inter;
+    exchange->waited_ns += spent.waited_ns;
+    exchange->copied_ns += spent.copied_ns;
+  });
+}
+
+void ProbedCommunicator::receive(Stream& stream, ExchangeTimes* exchange,
+                                 const std::int64_t* bytes) {
+  if (exchange == nullptr) return;
+  stream.enqueue([this, exchange, bytes] {
+    const std::vector<LinkClass>& links = links_[static_cast<std::size_t>(exchange->group)];
+    for (std::size_t peer = 0; peer < links.size(); ++peer) {
+      if (links[peer] == LinkClass::intra) exchange->received.intra += bytes[peer];
+      if (links[peer] == LinkClass::inter) exchange->received.inter += bytes[peer];
+    }
+  });
+}
+
+// Counts and reduced chunks come in as they go out: as many bytes from every peer as to it.
+CountsHandle ProbedCommunicator::exchange_counts(Stream& stream, Group group,
+                                                 const std::int64_t* send, std::int64_t* receive,
+                                                 std::int32_t slots) {
+  ExchangeTimes* exchange = begin(stream, group);
+  const CountsHandle handle = inner_->exchange_counts(stream, group, send, receive, slots);
+  end(stream, exchange);
+  if (exchange != nullptr) stream.enqueue([exchange] { exchange->received = exchange->sent; });
+  return handle;
+}
+
+void ProbedCommunicator::alltoall_v(Stream& stream, Group group, const AllToAllV& call) {
+  ExchangeTimes* exchange = begin(stream, group);
+  inner_->alltoall_v(stream, group, call);
+  end(stream, exchange);
+  receive(stream, exchange, call.receive_bytes);
+}
+
+void ProbedCommunicator::all_reduce(Stream& stream, Group group, void* data, std::int64_t count,
+                                    DType dtype) {
+  ExchangeTimes* exchange = begin(stream, group);
+  inner_->all_reduce(stream, group, data, count, dtype);
+  end(stream, exchange);
+  if (exchange != nullptr) stream.enqueue([exchange] { exchange->received = exchange->sent; });
+}
+
+void ProbedCommunicator::barrier(Stream& stream, Group group) {
+  ExchangeTimes* exchange = begin(stream, group);
+  inner_->barrier(stream, group);
+  end(stream, exchange);
+}
+
+}  // namespace shardscope::engine
