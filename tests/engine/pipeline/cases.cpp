@@ -55,21 +55,21 @@ Topology case_topology(CaseDice& dice, std::int64_t n) {
   return topology;
 }
 
-Optimizer case_optimizer(CaseDice& dice, bool exact) {
+/// The optimizers take turns over cases; further tables of a case draw one.
+Optimizer case_optimizer(CaseDice& dice, bool exact, std::int64_t turn) {
   if (exact) return make_optimizer(OptimizerKind::sgd, 0x1p-3);
   constexpr OptimizerKind kKinds[] = {OptimizerKind::sgd, OptimizerKind::adagrad,
-                                      OptimizerKind::rowwise_adagrad,
                                       OptimizerKind::rowwise_adagrad, OptimizerKind::adam};
-  return make_optimizer(kKinds[dice.in(0, 4)], 0.05);
+  return make_optimizer(kKinds[turn % 4], dice.one_in(2) ? 0.05 : 0.3);
 }
 
-Table case_table(CaseDice& dice, const PipelineCase& value, std::size_t index) {
+Table case_table(CaseDice& dice, const PipelineCase& value, std::size_t index, std::int64_t turn) {
   Table table;
   table.name = fmt::format("t{}", index);
   table.rows = dice.one_in(3) ? dice.in(1, 12) : dice.in(8, 150);
-  table.dim = static_cast<std::int32_t>(4 * dice.in(1, 8));
+  table.dim = static_cast<std::int32_t>(dice.one_in(4) ? dice.in(1, 21) : 4 * dice.in(1, 8));
   if (dice.one_in(4)) table.dtype = dice.one_in(2) ? DType::fp16 : DType::bf16;
-  table.optimizer = case_optimizer(dice, value.exact);
+  table.optimizer = case_optimizer(dice, value.exact, index == 0 ? turn : dice.in(0, 3));
   return table;
 }
 
@@ -99,17 +99,28 @@ Feature case_feature(CaseDice& dice, std::int32_t table, std::size_t index, Clus
   return feature;
 }
 
-/// Distinct sorted bounds from 0 to `end`, in multiples of `step`.
+/// Distinct sorted bounds from 0 to `end`.
 template <class T>
-std::vector<T> case_cuts(CaseDice& dice, std::int64_t end, std::int64_t parts, std::int64_t step) {
-  std::vector<std::int64_t> inner(static_cast<std::size_t>(end / step - 1));
+std::vector<T> case_cuts(CaseDice& dice, std::int64_t end, std::int64_t parts) {
+  std::vector<std::int64_t> inner(static_cast<std::size_t>(end - 1));
   std::iota(inner.begin(), inner.end(), 1);
   dice.shuffle(inner);
   inner.resize(static_cast<std::size_t>(parts - 1));
   std::sort(inner.begin(), inner.end());
   std::vector<T> cuts{0};
-  for (const std::int64_t cut : inner) cuts.push_back(static_cast<T>(cut * step));
+  for (const std::int64_t cut : inner) cuts.push_back(static_cast<T>(cut));
   cuts.push_back(static_cast<T>(end));
+  return cuts;
+}
+
+/// Bounds of rows; some shards may be empty.
+std::vector<std::int64_t> case_row_cuts(CaseDice& dice, std::int64_t rows, std::int32_t shards) {
+  if (shards <= rows && !dice.one_in(4)) return case_cuts<std::int64_t>(dice, rows, shards);
+  std::vector<std::int64_t> cuts;
+  for (std::int32_t j = 1; j < shards; ++j) cuts.push_back(dice.in(0, rows));
+  std::sort(cuts.begin(), cuts.end());
+  cuts.insert(cuts.begin(), 0);
+  cuts.push_back(rows);
   return cuts;
 }
 
@@ -118,14 +129,13 @@ TablePlacement case_placement(CaseDice& dice, const Table& table, ClusterType cl
   if (cluster == ClusterType::DP) return data_parallel(table);
   TablePlacement placement;
   placement.cluster = cluster;
-  const std::int64_t most = std::min<std::int64_t>(table.rows, 6);
-  placement.row_shards = static_cast<std::int32_t>(dice.one_in(4) ? 1 : dice.in(1, most));
+  placement.row_shards = static_cast<std::int32_t>(dice.one_in(4) ? 1 : dice.in(1, 6));
   placement.mapping = dice.one_in(2) ? RowMapping::block : RowMapping::modulo;
   if (placement.mapping == RowMapping::block) {
-    placement.row_cuts = case_cuts<std::int64_t>(dice, table.rows, placement.row_shards, 1);
+    placement.row_cuts = case_row_cuts(dice, table.rows, placement.row_shards);
   }
-  const std::int64_t columns = dice.one_in(2) ? 1 : dice.in(1, std::min(table.dim / 4, 4));
-  placement.column_cuts = case_cuts<std::int32_t>(dice, table.dim, columns, 4);
+  const std::int64_t columns = dice.one_in(3) ? 1 : dice.in(1, std::min(table.dim, 4));
+  placement.column_cuts = case_cuts<std::int32_t>(dice, table.dim, columns);
   for (std::int64_t i = 0; i < placement.row_shards * columns; ++i) {
     placement.owners.push_back(dice.of(owners));
   }
@@ -148,7 +158,7 @@ void place_case_tables(CaseDice& dice, PipelineCase& value, std::int64_t n) {
   const std::int64_t tables = dice.in(1, 4);
   for (std::int64_t t = 0; t < tables; ++t) {
     const auto cluster = static_cast<ClusterType>((n + t) % 3);
-    value.workload.tables.push_back(case_table(dice, value, static_cast<std::size_t>(t)));
+    value.workload.tables.push_back(case_table(dice, value, static_cast<std::size_t>(t), n));
     const Table& table = value.workload.tables.back();
     value.layout.table_names.push_back(table.name);
     TablePlacement placement = case_placement(dice, table, cluster, owners);
@@ -270,8 +280,8 @@ std::string to_json(const PipelineCase& value) {
       R"({{"seed": {}, "schedule": "{}", "exact": {}, "deferred": {}, "loopback": {}, "iterations": {}, )"
       R"("loss_scale": {}, "workload": {}, "topology": {}, "layout": {}}})",
       value.seed, to_string(value.schedule), value.exact, value.deferred,
-      value.comm == CommKind::loopback, value.iterations,
-      value.loss_scale, shardscope::to_json(value.workload), shardscope::to_json(value.topology),
+      value.comm == CommKind::loopback, value.iterations, value.loss_scale,
+      shardscope::to_json(value.workload), shardscope::to_json(value.topology),
       shardscope::to_json(value.layout));
 }
 
