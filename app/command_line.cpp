@@ -1,1 +1,382 @@
-namespace shardscope::app { int run(int, char**); int run(int, char**) { return 0; } }
+#include "app/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "app/commands/commands.hpp"
+#include "app/console.hpp"
+#include "app/options.hpp"
+#include "app/values.hpp"
+
+namespace shardscope::app {
+namespace {
+
+constexpr const char* kFormats = "docs/formats.md describes the files.";
+
+/// Without the validator's own words, which the help would repeat.
+CLI::Validator positive() {
+  return CLI::Validator(CLI::PositiveNumber).description("");
+}
+
+/// Help of at most 100 columns: descriptions are broken between words.
+class WrappingFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrapped(CLI::Formatter::make_option_desc(option));
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::stringstream out;
+    CLI::detail::format_help(out, command->get_display_name(true),
+                             wrapped(command->get_description()), column_width_);
+    return out.str();
+  }
+
+ private:
+  [[nodiscard]] std::string wrapped(const std::string& text) const {
+    constexpr std::size_t kColumns = 100;
+    const std::size_t width = kColumns - column_width_;
+    std::string lines;
+    std::size_t column = 0;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      if (column > 0 && column + 1 + word.size() > width) {
+        lines += '\n';
+        column = 0;
+      }
+      if (column > 0) lines += ' ';
+      lines += word;
+      column += word.size() + (column > 0 ? 1 : 0);
+    }
+    return lines;
+  }
+};
+
+/// What parsing leaves behind: the command to run, bound to its options.
+struct Chosen {
+  std::function<Status()> command;
+};
+
+/// Gives `target` the parsed value of an option whose text has a form of its own.
+template <class T, class Parse>
+CLI::callback_t into(T& target, Parse parse) {
+  return [&target, parse](const CLI::results_t& texts) {
+    const auto value = parse(texts.front());
+    if (!value) throw CLI::ValidationError(to_string(value.error()));
+    target = *value;
+    return true;
+  };
+}
+
+void add_json(CLI::App& command, bool& json) {
+  command.add_flag("--json", json, "Print JSON on stdout and nothing else there");
+}
+
+void add_inputs(CLI::App& command, InputOptions& options) {
+  command
+      .add_option(
+          "--workload", options.workload,
+          "Model: a name of 'shardscope models', a JSON file, or a recorded stream (Criteo, "
+          "headed CSV, slot:id lines, sequences)")
+      ->type_name("NAME|FILE")
+      ->required();
+  command
+      .add_option("--topology", options.topology,
+                  "Machine: NAME[:NODES[xGPUS]] of 'shardscope topologies' (dgx-h100:16, "
+                  "h100-pcie:1x4) or a JSON file; default host-cpu, one host")
+      ->type_name("NAME|FILE");
+  command
+      .add_option("--ranks", options.ranks,
+                  "Ranks of the topology, as a check; without --topology: ranks on this host")
+      ->check(positive())
+      ->type_name("N");
+  command.add_option("--batch", options.batch, "Global batch, samples; default the model's")
+      ->check(positive())
+      ->type_name("N");
+  command
+      .add_option("--rows-cap", options.rows_cap,
+                  "Shrink every table to at most N rows (ids modulo rows); shown beside results")
+      ->check(positive())
+      ->type_name("N");
+}
+
+void add_layout(CLI::App& command, std::string& layout) {
+  command
+      .add_option("--layout", layout,
+                  "round_robin, table_wise, uniform, table_row_wise, data_parallel, or a JSON file")
+      ->type_name("NAME|FILE")
+      ->capture_default_str();
+}
+
+void add_seed(CLI::App& command, std::uint64_t& seed) {
+  command
+      .add_option("--seed", into(seed, parse_seed), "Seed of ids, initial weights and block order")
+      ->type_name("N")
+      ->default_str("1");
+}
+
+void add_range_policy(CLI::App& command, engine::RangePolicy& policy) {
+  command
+      .add_option("--range-policy", into(policy, parse_range_policy),
+                  "Ids outside their table: wrap (modulo rows, counted) or error")
+      ->type_name("error|wrap")
+      ->default_str("wrap");
+}
+
+void add_session(CLI::App& command, std::string& session) {
+  command
+      .add_option("--session", session,
+                  "Session file to write; default ./COMMAND-DATE-TIME.shardscope")
+      ->type_name("FILE");
+}
+
+void add_run(CLI::App& command, RunOptions& options) {
+  command.add_option("--backend", options.backend, "Device that runs the ranks")
+      ->type_name("cpu|cuda|sim")
+      ->capture_default_str();
+  command
+      .add_option("--comm", options.comm,
+                  "threads: ranks are threads; loopback: ranks one after another, wires modelled")
+      ->type_name("threads|loopback|nccl")
+      ->capture_default_str();
+  command
+      .add_option("--wire", options.wire,
+                  "Bandwidth of a rank, for both link classes or intra,inter; delays every byte")
+      ->type_name("GB/s[,GB/s]");
+  command
+      .add_option("--schedule", into(options.schedule, parse_schedule),
+                  "serial; intra: overlap inside an iteration; inter: and with the next batch")
+      ->type_name("serial|intra|inter")
+      ->default_str("serial");
+  command.add_option("--iterations", options.iterations, "Iterations to measure")
+      ->check(positive())
+      ->type_name("N");
+  add_seed(command, options.seed);
+  add_range_policy(command, options.range_policy);
+}
+
+void add_budget(CLI::App& command, double& budget_s, const char* help) {
+  command
+      .add_option("--budget",
+                  into(budget_s, [](const auto& text) { return parse_seconds(text, "--budget"); }),
+                  help)
+      ->type_name("TIME");
+}
+
+/// The command's options live in a shared object that its callback binds.
+template <class Options>
+std::shared_ptr<Options> choose(CLI::App& command, Chosen& chosen,
+                                Status (*function)(const Options&)) {
+  auto options = std::make_shared<Options>();
+  command.callback([&chosen, options, function] {
+    chosen.command = [options, function] { return function(*options); };
+  });
+  return options;
+}
+
+void add_models(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand("models", "List the built-in models, or show one");
+  const auto options = choose<ModelsOptions>(command, chosen, models);
+  command.add_option("name", options->name, "Model to show; with --json as a workload file");
+  add_json(command, options->json);
+  command.footer("Example: shardscope models dcnv2 --json > mine.json");
+}
+
+void add_topologies(CLI::App& app, Chosen& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("topologies", "List the built-in machines, or show one with its origins");
+  const auto options = choose<TopologiesOptions>(command, chosen, topologies);
+  command.add_option("name", options->name,
+                     "NAME[:NODES[xGPUS]] to show; with --json as a topology file");
+  add_json(command, options->json);
+  command.footer("Example: shardscope topologies dgx-h100:16");
+}
+
+void add_stats(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "stats", "Measure the id streams: bag lengths, distinct rows, hot rows, working set");
+  const auto options = choose<StatsOptions>(command, chosen, stats);
+  add_inputs(command, options->inputs);
+  command.add_option("--iterations", options->iterations, "Global batches to look at")
+      ->check(positive())
+      ->type_name("N")
+      ->capture_default_str();
+  add_seed(command, options->seed);
+  add_range_policy(command, options->range_policy);
+  add_session(command, options->session);
+  add_json(command, options->json);
+  command.footer("Example: shardscope stats --workload dcnv2 --rows-cap 1000000 --batch 8192");
+}
+
+void add_check(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "check", "Check a layout against a model and a machine: every rule broken, with its cure");
+  const auto options = choose<CheckOptions>(command, chosen, check_layout);
+  add_inputs(command, options->inputs);
+  options->layout = "table_row_wise";
+  add_layout(command, options->layout);
+  command
+      .add_option("--executor", into(options->executor, parse_executor),
+                  "Whose rules and memory: engine, hugectr or torchrec")
+      ->type_name("NAME")
+      ->default_str("engine");
+  add_json(command, options->json);
+  command.footer(
+      "Example: shardscope check --workload dcnv2 --topology dgx-h100:2 --layout mine.json\n"
+      "Exit code 2 where the layout breaks a rule. " +
+      std::string(kFormats));
+}
+
+void add_profile(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "profile", "Run a layout for real and show where an iteration's time goes");
+  const auto options = choose<ProfileOptions>(command, chosen, profile);
+  add_inputs(command, options->inputs);
+  options->layout = "table_row_wise";
+  add_layout(command, options->layout);
+  add_run(command, options->run);
+  add_budget(command, options->run.budget_s,
+             "Time to measure (60s, 2min) where --iterations is not given; default 10s");
+  add_session(command, options->session);
+  add_json(command, options->json);
+  command.footer(
+      "Example: shardscope profile --workload dcnv2 --rows-cap 200000 --batch 4096 "
+      "--topology host-cpu:1x2\n"
+      "Ctrl-C keeps what was measured (exit code 0; 3 if nothing was yet).");
+}
+
+void add_compare(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "compare", "Run two layouts in turns: which is faster, by how much, how sure, and why");
+  const auto options = choose<CompareOptions>(command, chosen, compare);
+  command
+      .add_option("layouts,--layout", options->layouts,
+                  "A and B: baseline names or JSON files (see check --help)")
+      ->type_name("NAME|FILE")
+      ->expected(2)
+      ->required();
+  add_inputs(command, options->inputs);
+  add_run(command, options->run);
+  command
+      .add_option("--ci",
+                  into(options->target, [](const auto& text) { return parse_share(text, "--ci"); }),
+                  "Stop when the ratio's 95 % interval is +- this narrow; default 1%")
+      ->type_name("SHARE");
+  add_budget(command, options->run.budget_s,
+             "Stop after this time (60s, 2min) in any case; default 60s");
+  add_session(command, options->session);
+  add_json(command, options->json);
+  command.footer(
+      "Example: shardscope compare table_row_wise mine.json --workload dcnv2 --rows-cap 200000 "
+      "--topology host-cpu:2x4 --wire 10,1\n"
+      "Ctrl-C keeps what was measured and widens the interval for it (exit code 0; 3 if there is "
+      "no interval yet).");
+}
+
+void add_train(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "train", "Train for N iterations; loss and AUC on held-out samples along the way");
+  const auto options = choose<TrainOptions>(command, chosen, train);
+  add_inputs(command, options->inputs);
+  options->layout = "table_row_wise";
+  add_layout(command, options->layout);
+  add_run(command, options->run);
+  command
+      .add_option("--evaluate-every", options->evaluate_every,
+                  "Iterations between two evaluations; default 20 evaluations in all")
+      ->check(positive())
+      ->type_name("N");
+  command
+      .add_option("--evaluation-batches", options->evaluation_batches,
+                  "Held-out global batches of an evaluation")
+      ->check(positive())
+      ->type_name("N")
+      ->capture_default_str();
+  add_session(command, options->session);
+  add_json(command, options->json);
+  command.footer(
+      "Example: shardscope train --workload criteo-kaggle --rows-cap 20000 --batch 1024 "
+      "--iterations 2000\n"
+      "Ctrl-C keeps the curve so far (exit code 0; 3 if it has no point yet).");
+}
+
+void add_inspect(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "inspect", "Show a session: its runs, stage tables, bars of every rank, comparisons");
+  const auto options = choose<InspectOptions>(command, chosen, inspect);
+  command.add_option("session", options->session, "Session file")->required()->type_name("FILE");
+  command.add_option("--run", options->run, "Only this run")->check(positive())->type_name("N");
+  add_json(command, options->json);
+  command.footer("Example: shardscope inspect profile-20250101-120000.shardscope --run 1");
+}
+
+void add_doctor(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "doctor", "What this machine can do, why not the rest, and what would help");
+  const auto options = choose<DoctorOptions>(command, chosen, doctor);
+  add_json(command, options->json);
+  command.footer("Example: shardscope doctor");
+}
+
+std::string names_of_commands(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  return names;
+}
+
+int usage_failure(const CLI::App& app, const CLI::ParseError& error, const char* first) {
+  const auto chosen = app.get_subcommands();
+  const std::string command =
+      chosen.empty() ? "shardscope" : "shardscope " + chosen.front()->get_name();
+  Error shown{ErrorKind::usage, error.what(), "", "", "'" + command + " --help' shows how"};
+  if (chosen.empty()) {
+    shown.expected = "one of " + names_of_commands(app);
+    shown.what = first != nullptr && *first != '-'
+                     ? "there is no command '" + std::string(first) + "'"
+                     : "a command is missing";
+  } else if (shown.what.ends_with('.')) {
+    shown.what.pop_back();
+  }
+  print_error(shown);
+  return exit_code(ErrorKind::usage);
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  CLI::App app{"Profiles and compares embedding layouts of DLRM-style recommenders."};
+  app.name("shardscope");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", SHARDSCOPE_VERSION);
+  auto formatter = std::make_shared<WrappingFormatter>();
+  formatter->column_width(30);
+  app.formatter(formatter);
+  Chosen chosen;
+  add_models(app, chosen);
+  add_topologies(app, chosen);
+  add_stats(app, chosen);
+  add_check(app, chosen);
+  add_profile(app, chosen);
+  add_compare(app, chosen);
+  add_train(app, chosen);
+  add_inspect(app, chosen);
+  add_doctor(app, chosen);
+  app.footer("Each command explains itself: shardscope COMMAND --help");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return usage_failure(app, error, argc > 1 ? argv[1] : nullptr);
+  }
+  const Status status = chosen.command();
+  if (status) return 0;
+  print_error(status.error());
+  return exit_code(status.error().kind);
+}
+
+}  // namespace shardscope::app

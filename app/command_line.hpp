@@ -1,2 +1,10 @@
 #pragma once
-namespace shardscope::app { int run(int argc, char** argv); }
+// The command line of `shardscope`. The only translation unit that knows CLI11.
+
+namespace shardscope::app {
+
+/// Parses, runs the command, prints its error. Returns the process's exit code: 0 done, 1 usage or
+/// input error, 2 infeasible, 3 runtime failure.
+[[nodiscard]] int run(int argc, char** argv);
+
+}  // namespace shardscope::app

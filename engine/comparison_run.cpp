@@ -18,7 +18,8 @@ constexpr std::int64_t kTracedOneIn = 8;  ///< pairs
 constexpr double kMostBlockSeconds = 0.5;
 constexpr double kLeastBlockSeconds = 0.05;
 constexpr double kPairsWanted = 64;  ///< within the budget, where iterations are short
-constexpr int kWarmUpBlocks = 2;     ///< a side
+constexpr std::int64_t kPairsWithinIterations = 16;
+constexpr int kWarmUpBlocks = 2;  ///< a side
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -41,7 +42,7 @@ class ComparisonRunner {
     start_ = Clock::now();
     if (Status status = warm_up(); !status) return fail(status.error());
     StopReason reason = StopReason::budget;
-    for (std::int64_t pair = 0; !stop_ && seconds_since(start_) < config_.budget_s; ++pair) {
+    for (std::int64_t pair = 0; !stop_ && !used_up(); ++pair) {
       const Result<bool> reached = run_pair(pair);
       if (!reached && !stop_) return fail(reached.error());
       if (!reached) break;
@@ -72,6 +73,11 @@ class ComparisonRunner {
     return block;
   }
 
+  [[nodiscard]] bool used_up() const {
+    return seconds_since(start_) >= config_.budget_s ||
+           (config_.iterations > 0 && sums_[0].iterations >= config_.iterations);
+  }
+
   /// Way to the end: by time, or by width where the interval shrinks faster.
   [[nodiscard]] double share() const {
     const double by_time = seconds_since(start_) / config_.budget_s;
@@ -94,8 +100,12 @@ class ComparisonRunner {
     }
     const double target_s =
         std::clamp(config_.budget_s / (2 * kPairsWanted), kLeastBlockSeconds, kMostBlockSeconds);
-    // One more than whole cycles: the first after a switch is always dropped.
-    length_ = block_iterations(slowest_s, target_s, cycle()) + 1;
+    std::int32_t kept = block_iterations(slowest_s, target_s, cycle());
+    if (config_.iterations > 0) {
+      kept = static_cast<std::int32_t>(
+          std::clamp<std::int64_t>(config_.iterations / kPairsWithinIterations, 1, kept));
+    }
+    length_ = kept + 1;  // the first after a switch is always dropped
     return {};
   }
 

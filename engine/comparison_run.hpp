@@ -22,7 +22,8 @@ struct ComparisonSide {
 struct ComparisonConfig {
   StopRule rule;
   double budget_s = 60;
-  std::uint64_t seed = 1;  ///< order within pairs, which pairs are traced
+  std::int64_t iterations = 0;  ///< of each side, untraced; 0: no limit
+  std::uint64_t seed = 1;       ///< order within pairs, which pairs are traced
 };
 
 struct ComparisonProgress {

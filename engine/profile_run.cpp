@@ -35,7 +35,7 @@ class Measurement {
  public:
   void add(const TimedBlock& block) {
     const double block_ms = mean(block.iteration_ms);
-    loss_ = block.loss;
+    loss_ = block.losses.empty() ? 0 : block.losses.back();
     if (block.use == BlockUse::traced) {
       traced_iterations_ += static_cast<std::int64_t>(block.iteration_ms.size());
       traced_ms_ = block_ms;

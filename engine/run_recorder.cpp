@@ -66,7 +66,7 @@ Result<TimedBlock> RunRecorder::run_block(Engine& engine, std::int32_t iteration
     iteration.traced = traced;
     recorder_->record(iteration);
     timed.iteration_ms.push_back(static_cast<double>(iteration.end_ns - iteration.start_ns) / 1e6);
-    timed.loss = iteration.loss;
+    timed.losses.push_back(iteration.loss);
   }
   ++block_;
   if (traced) recorder_->flush();

@@ -26,7 +26,7 @@ struct TimedBlock {
   BlockUse use = BlockUse::measured;
   std::vector<double> iteration_ms;
   std::vector<double> critical_path_ms;
-  double loss = 0;  ///< of the last iteration
+  std::vector<double> losses;  ///< by iteration; NaN without a dense part
 };
 
 class RunRecorder {

@@ -26,7 +26,8 @@ struct ProfiledScript {
 
 TEST(BlockLength, IsWholeCyclesNearTheTargetTime) {
   EXPECT_EQ(block_iterations(0.010, 0.1, 4), 12);
-  EXPECT_EQ(block_iterations(0.5, 0.1, 4), 4);
+  EXPECT_EQ(block_iterations(0.1, 0.1, 4), 4);
+  EXPECT_EQ(block_iterations(0.5, 0.1, 4), 1);
   EXPECT_EQ(block_iterations(1e-9, 0.1, 4), 4096);
   EXPECT_EQ(block_iterations(0, 0.1, 1), 4096);
 }

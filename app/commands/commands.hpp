@@ -1,0 +1,20 @@
+#pragma once
+// The commands of `shardscope`, one a file. Each prints its result on stdout (text, or JSON where
+// asked) and returns what went wrong; the exit code follows from the error's kind.
+
+#include "app/options.hpp"
+#include "layout/result.hpp"
+
+namespace shardscope::app {
+
+[[nodiscard]] Status models(const ModelsOptions& options);
+[[nodiscard]] Status topologies(const TopologiesOptions& options);
+[[nodiscard]] Status stats(const StatsOptions& options);
+[[nodiscard]] Status check_layout(const CheckOptions& options);
+[[nodiscard]] Status profile(const ProfileOptions& options);
+[[nodiscard]] Status compare(const CompareOptions& options);
+[[nodiscard]] Status train(const TrainOptions& options);
+[[nodiscard]] Status inspect(const InspectOptions& options);
+[[nodiscard]] Status doctor(const DoctorOptions& options);
+
+}  // namespace shardscope::app

@@ -1,0 +1,152 @@
+#include "app/inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "engine/batches/stream_workload.hpp"
+#include "layout/check.hpp"
+#include "layout/json.hpp"
+#include "layout/models.hpp"
+#include "planner/baselines.hpp"
+
+namespace shardscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kLargestFile = std::uintmax_t{1} << 30;
+
+Error file_error(const std::string& path, std::string what, std::string cure) {
+  return {ErrorKind::usage, std::move(what), path, "", std::move(cure)};
+}
+
+/// Descriptions begin with an object; recorded streams never do.
+bool is_json(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first == std::string::npos || text[first] == '{';
+}
+
+/// The first error among the violations as an Error; the rest are counted.
+Status first_error(const std::vector<Violation>& violations, ErrorKind kind,
+                   const std::string& place) {
+  const Violation* first = nullptr;
+  std::size_t others = 0;
+  for (const Violation& violation : violations) {
+    if (violation.severity != Severity::error) continue;
+    if (first == nullptr) {
+      first = &violation;
+    } else {
+      ++others;
+    }
+  }
+  if (first == nullptr) return {};
+  std::string what = first->message;
+  if (others > 0) what += fmt::format(" (and {} more; 'shardscope check' lists all)", others);
+  return fail({kind, std::move(what), place, "", first->cure});
+}
+
+Status apply_batch(const InputOptions& options, Inputs& inputs) {
+  if (options.batch > 0) inputs.workload.global_batch = options.batch;
+  const std::int32_t ranks = inputs.topology.ranks();
+  if (inputs.workload.global_batch < ranks) {
+    return fail({ErrorKind::usage,
+                 fmt::format("a global batch of {} leaves some of {} ranks without a sample",
+                             inputs.workload.global_batch, ranks),
+                 "--batch", fmt::format("at least {}", ranks), ""});
+  }
+  return {};
+}
+
+Result<Topology> topology_of(const InputOptions& options) {
+  if (options.topology.empty()) {
+    return topology_by_name(fmt::format("host-cpu:1x{}", options.ranks > 0 ? options.ranks : 2));
+  }
+  Result<Topology> topology = load_topology(options.topology);
+  if (topology && options.ranks > 0 && options.ranks != topology->ranks()) {
+    return fail({ErrorKind::usage,
+                 fmt::format("{} is not the topology's number of ranks", options.ranks), "--ranks",
+                 fmt::format("{} ({})", topology->ranks(), options.topology),
+                 "Leave --ranks out or choose another --topology"});
+  }
+  return topology;
+}
+
+}  // namespace
+
+Result<std::string> read_text_file(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) {
+    return fail(file_error(path, "there is no such file", "Check the path"));
+  }
+  if (fs::is_directory(status)) {
+    return fail(file_error(path, "this is a directory", "Name a file in it"));
+  }
+  const std::uintmax_t size = fs::is_regular_file(status) ? fs::file_size(path, error) : 0;
+  if (size > kLargestFile) {
+    return fail(file_error(path, fmt::format("{} bytes are too many for a description", size),
+                           "Is this the file you meant?"));
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in) return fail(file_error(path, "cannot be read", "Check its permissions"));
+  return text;
+}
+
+bool looks_like_file(const std::string& text) {
+  return text.find_first_of("/.") != std::string::npos;
+}
+
+Result<Workload> load_workload(const std::string& name_or_file) {
+  if (!looks_like_file(name_or_file)) return model_by_name(name_or_file);
+  const Result<std::string> text = read_text_file(name_or_file);
+  if (!text) return fail(text.error());
+  if (name_or_file.ends_with(".json") || is_json(*text))
+    return workload_from_json(*text, name_or_file);
+  return engine::workload_from_stream(name_or_file);
+}
+
+Result<Topology> load_topology(const std::string& name_or_file) {
+  if (!looks_like_file(name_or_file)) return topology_by_name(name_or_file);
+  const Result<std::string> text = read_text_file(name_or_file);
+  if (!text) return fail(text.error());
+  return topology_from_json(*text, name_or_file);
+}
+
+Result<Inputs> load_inputs(const InputOptions& options) {
+  Result<Workload> workload = load_workload(options.workload);
+  if (!workload) return fail(workload.error());
+  Result<Topology> topology = topology_of(options);
+  if (!topology) return fail(topology.error());
+  Inputs inputs{with_rows_cap(std::move(*workload), options.rows_cap), std::move(*topology)};
+  if (Status status =
+          first_error(check_topology(inputs.topology), ErrorKind::usage, options.topology);
+      !status) {
+    return fail(status.error());
+  }
+  if (Status status = apply_batch(options, inputs); !status) return fail(status.error());
+  if (Status status =
+          first_error(check_workload(inputs.workload), ErrorKind::usage, options.workload);
+      !status) {
+    return fail(status.error());
+  }
+  return inputs;
+}
+
+Result<Layout> load_layout(const std::string& name_or_file, const Inputs& inputs) {
+  if (!looks_like_file(name_or_file)) {
+    return baseline(name_or_file, inputs.workload, inputs.topology);
+  }
+  const Result<std::string> text = read_text_file(name_or_file);
+  if (!text) return fail(text.error());
+  return layout_from_json(*text, name_or_file);
+}
+
+Status require_valid(const Inputs& inputs, const Layout& layout, Executor executor) {
+  return first_error(check(inputs.workload, inputs.topology, layout, executor),
+                     ErrorKind::infeasible, "layout " + layout.name);
+}
+
+}  // namespace shardscope::app

@@ -1,0 +1,50 @@
+#pragma once
+// Ctrl-C that keeps what was measured. The first SIGINT or SIGTERM asks the command to stop at the
+// next good moment; the second ends the process at once.
+
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace shardscope::app {
+
+/// Takes both signals over for its lifetime. One at a time in a process, made before any other
+/// thread (they inherit the blocked signals).
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  [[nodiscard]] bool requested() const;
+
+  /// Called from the watching thread when the work has not stopped one second after the signal
+  /// (Engine::abort). Unset before what it refers to goes away.
+  void when_late(std::function<void()> action);
+
+ private:
+  void watch();
+
+  mutable std::mutex mutex_;
+  std::function<void()> late_;
+  bool requested_ = false;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+/// Clears the action when the scope ends.
+class LateAction {
+ public:
+  LateAction(Interrupt& interrupt, std::function<void()> action) : interrupt_(interrupt) {
+    interrupt_.when_late(std::move(action));
+  }
+  ~LateAction() { interrupt_.when_late(nullptr); }
+  LateAction(const LateAction&) = delete;
+  LateAction& operator=(const LateAction&) = delete;
+
+ private:
+  Interrupt& interrupt_;
+};
+
+}  // namespace shardscope::app

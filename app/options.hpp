@@ -1,0 +1,99 @@
+#pragma once
+// What a person asked for, as plain values: command_line fills them, the commands read them.
+// Names of things (models, topologies, layouts) stay text here; inputs.hpp resolves them.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/batches/batch.hpp"
+#include "layout/executor.hpp"
+#include "layout/schedule.hpp"
+
+namespace shardscope::app {
+
+/// The model and the machine.
+struct InputOptions {
+  std::string workload;       ///< NAME or FILE
+  std::string topology;       ///< NAME[:NODES[xGPUS]] or FILE; empty: host-cpu with `ranks` ranks
+  std::int32_t ranks = 0;     ///< must equal the topology's; 0: the topology decides
+  std::int64_t batch = 0;     ///< global; 0: the workload's
+  std::int64_t rows_cap = 0;  ///< 0: tables keep their rows
+};
+
+/// How it runs.
+struct RunOptions {
+  std::string backend = "cpu";
+  std::string comm = "threads";
+  std::string wire;  ///< GB/s[,GB/s]
+  ScheduleKind schedule = ScheduleKind::serial;
+  std::int64_t iterations = 0;  ///< 0: the command decides
+  double budget_s = 0;          ///< 0: the command decides
+  std::uint64_t seed = 1;
+  engine::RangePolicy range_policy = engine::RangePolicy::wrap;
+};
+
+struct ModelsOptions {
+  std::string name;  ///< empty: the list
+  bool json = false;
+};
+
+struct TopologiesOptions {
+  std::string name;
+  bool json = false;
+};
+
+struct StatsOptions {
+  InputOptions inputs;
+  std::int64_t iterations = 8;  ///< global batches looked at
+  std::uint64_t seed = 1;
+  engine::RangePolicy range_policy = engine::RangePolicy::wrap;
+  std::string session;
+  bool json = false;
+};
+
+struct CheckOptions {
+  InputOptions inputs;
+  std::string layout;
+  Executor executor = Executor::engine;
+  bool json = false;
+};
+
+struct ProfileOptions {
+  InputOptions inputs;
+  RunOptions run;
+  std::string layout;
+  std::string session;
+  bool json = false;
+};
+
+struct CompareOptions {
+  InputOptions inputs;
+  RunOptions run;
+  std::vector<std::string> layouts;  ///< A, B
+  double target = 0;                 ///< half width as a share; 0: none
+  std::string session;
+  bool json = false;
+};
+
+struct TrainOptions {
+  InputOptions inputs;
+  RunOptions run;
+  std::string layout;
+  std::int64_t evaluate_every = 0;  ///< iterations; 0: 20 points in all
+  std::int64_t evaluation_batches = 8;
+  std::string session;
+  bool json = false;
+};
+
+struct InspectOptions {
+  std::string session;
+  std::int64_t run = 0;  ///< 0: all runs
+  bool json = false;
+};
+
+struct DoctorOptions {
+  bool json = false;
+};
+
+}  // namespace shardscope::app

@@ -1,0 +1,166 @@
+#include "app/run_setup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <ctime>
+#include <filesystem>
+
+#include "app/machine.hpp"
+#include "app/text_table.hpp"
+#include "app/values.hpp"
+#include "layout/json.hpp"
+
+namespace shardscope::app {
+namespace {
+
+/// Power of two that keeps small gradients above fp16's smallest normal value.
+constexpr double kHalfLossScale = 1024;
+
+}  // namespace
+
+std::string default_session_path(const std::string& command) {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char date[32];
+  std::strftime(date, sizeof date, "%Y%m%d-%H%M%S", &local);
+  return fmt::format("./{}-{}.shardscope", command, date);
+}
+
+Result<std::unique_ptr<OpenSession>> OpenSession::open(const std::string& path,
+                                                       const std::string& command) {
+  std::string where = path.empty() ? default_session_path(command) : path;
+  std::error_code error;
+  const bool created = !std::filesystem::exists(where, error);
+  Result<storage::Session> session = storage::Session::open_or_create(where);
+  if (!session) return fail(session.error());
+  std::unique_ptr<OpenSession> open(
+      new OpenSession(std::move(*session), std::move(where), created));
+  open->writer_ = std::make_unique<storage::SessionWriter>(open->session_);
+  return open;
+}
+
+OpenSession::~OpenSession() {
+  if (!closed_) (void)close();
+  std::error_code error;
+  if (created_ && !used_) std::filesystem::remove(path_, error);
+}
+
+storage::SessionWriter& OpenSession::writer() {
+  used_ = true;
+  return *writer_;
+}
+
+Status OpenSession::close() {
+  closed_ = true;
+  const Status written = writer_->flush();
+  writer_.reset();
+  const Status closed = session_.close();
+  return written ? closed : written;
+}
+
+Result<engine::EngineConfig> engine_config(const RunOptions& options, const Inputs& inputs,
+                                           const Layout& layout) {
+  const Result<engine::CommKind> comm = parse_comm(options.backend, options.comm);
+  if (!comm) return fail(comm.error());
+  const Result<engine::WireThrottle> wire = parse_wire(options.wire);
+  if (!wire) return fail(wire.error());
+  if (Status status = require_valid(inputs, layout, Executor::engine); !status) {
+    return fail(status.error());
+  }
+  engine::EngineConfig config;
+  config.workload = inputs.workload;
+  config.topology = inputs.topology;
+  config.layout = layout;
+  config.schedule = options.schedule;
+  config.comm = *comm;
+  config.wire = *wire;
+  config.seed = options.seed;
+  config.loss_scale = inputs.workload.wire == DType::fp16 ? kHalfLossScale : 1;
+  return config;
+}
+
+std::int64_t process_bytes(const Inputs& inputs, const Layout& layout) {
+  std::int64_t bytes = 0;
+  for (MemoryUse use : memory_of(inputs.workload, inputs.topology, layout, Executor::engine).gpus) {
+    use.reserve = 0;
+    bytes = saturating_add(bytes, use.total());
+  }
+  return bytes;
+}
+
+Status require_memory(std::int64_t bytes) {
+  const std::int64_t available = this_machine().memory_available_bytes;
+  if (available == 0 || bytes <= available) return {};
+  return fail({ErrorKind::infeasible,
+               fmt::format("all ranks together need {}, this machine has {} available",
+                           bytes_text(static_cast<double>(bytes)),
+                           bytes_text(static_cast<double>(available))),
+               "memory", "", "Shrink the tables with --rows-cap N or the batch with --batch N"});
+}
+
+Result<std::unique_ptr<engine::Engine>> make_engine(const RunOptions& options, const Inputs& inputs,
+                                                    const Layout& layout) {
+  Result<engine::EngineConfig> config = engine_config(options, inputs, layout);
+  if (!config) return fail(config.error());
+  const std::int64_t bytes = process_bytes(inputs, layout);
+  if (Status fits = require_memory(bytes); !fits) return fail(fits.error());
+  announce_preparation(bytes);
+  Result<std::unique_ptr<engine::BatchSource>> source =
+      engine::make_batch_source(inputs.workload, options.seed, options.range_policy);
+  if (!source) return fail(source.error());
+  return engine::Engine::create(std::move(*config), std::move(*source));
+}
+
+RunInfo run_info(const RunOptions& options, const Inputs& inputs, const Layout& layout,
+                 const engine::Engine& engine) {
+  RunInfo info;
+  info.label = layout.name;
+  info.mode = engine.mode();
+  info.executor = Executor::engine;
+  info.backend = options.backend;
+  info.comm = options.comm;
+  info.wire = options.wire;
+  info.schedule = to_string(options.schedule);
+  info.workload_json = to_json(inputs.workload);
+  info.topology_json = to_json(inputs.topology);
+  info.layout_json = to_json(layout);
+  info.environment_json = environment_json(this_machine());
+  info.seed = options.seed;
+  info.global_batch = inputs.workload.global_batch;
+  info.rows_cap = inputs.workload.rows_cap;
+  info.ranks = inputs.topology.ranks();
+  info.epoch_ns = engine.epoch_ns();
+  return info;
+}
+
+void announce_preparation(std::int64_t bytes) {
+  if (bytes < (std::int64_t{256} << 20)) return;
+  fmt::print(stderr, "shardscope: generating batches and filling {} of tables and buffers\n",
+             bytes_text(static_cast<double>(bytes)));
+}
+
+std::string mode_word(Mode mode) {
+  std::string word = to_string(mode);
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+  return word;
+}
+
+std::string run_line(const RunOptions& options, const Inputs& inputs) {
+  const Topology& topology = inputs.topology;
+  std::string line =
+      fmt::format("{}, batch {}, {} ranks as {}x{} ({}), {}/{}", inputs.workload.name,
+                  grouped(inputs.workload.global_batch), topology.ranks(), topology.hosts,
+                  topology.gpus_per_host, topology.name, options.backend, options.comm);
+  if (!options.wire.empty()) line += fmt::format(", wire {} GB/s", options.wire);
+  line += fmt::format(", schedule {}, seed {}", to_string(options.schedule), options.seed);
+  if (inputs.workload.rows_cap > 0) {
+    line += fmt::format(", rows capped at {}", grouped(inputs.workload.rows_cap));
+  }
+  return line;
+}
+
+}  // namespace shardscope::app

@@ -1,0 +1,187 @@
+// Every kind of bad input ends with a message on stderr and the right exit code.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "storage/session.hpp"
+#include "tests/app/program.hpp"
+
+namespace shardscope::app {
+namespace {
+
+class BadInput : public testing::Test {
+ protected:
+  /// Runs and expects that exit code with all `words` in one line "shardscope: ..." on stderr.
+  void expect_failure(const std::vector<std::string>& arguments, int code,
+                      const std::vector<std::string>& words) {
+    const ProgramResult result = run_program(arguments, folder_.path());
+    EXPECT_EQ(result.code, code) << result.out << result.err;
+    EXPECT_TRUE(result.err.find("shardscope: ") != std::string::npos) << result.err;
+    for (const std::string& word : words) {
+      EXPECT_NE(result.err.find(word), std::string::npos) << word << " is not in: " << result.err;
+    }
+  }
+
+  /// `check` of a workload text on two ranks.
+  void expect_bad_workload(const std::string& text, const std::vector<std::string>& words) {
+    folder_.write("model.json", text);
+    expect_failure({"check", "--workload", "model.json", "--topology", "host-cpu:1x2"}, 1, words);
+  }
+
+  std::vector<std::string> small_profile(std::vector<std::string> more) {
+    folder_.write("small.json", small_workload());
+    std::vector<std::string> arguments = {
+        "profile", "--workload", "small.json", "--topology", "host-cpu:1x2", "--iterations", "8"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(BadInput, NoCommand) {
+  expect_failure({}, 1, {"--help"});
+}
+
+TEST_F(BadInput, UnknownCommandAndOption) {
+  expect_failure({"frobnicate"}, 1, {"frobnicate"});
+  expect_failure({"models", "--frobnicate"}, 1, {"--frobnicate", "shardscope models --help"});
+}
+
+TEST_F(BadInput, MissingRequiredOption) {
+  expect_failure({"profile"}, 1, {"--workload"});
+}
+
+TEST_F(BadInput, UnknownModelTopologyAndLayout) {
+  expect_failure({"models", "dcnv9"}, 1, {"dcnv9", "dcnv2"});
+  expect_failure({"topologies", "dgx-9000"}, 1, {"dgx-9000", "dgx-h100"});
+  expect_failure({"check", "--workload", "dcnv2", "--layout", "clever"}, 1,
+                 {"clever", "table_row_wise"});
+}
+
+TEST_F(BadInput, MalformedTopologySpecs) {
+  for (const char* spec : {"dgx-h100:", "dgx-h100:0", "dgx-h100:2x", "dgx-h100:2x0", "dgx-h100:x",
+                           "dgx-h100:99999999999999999999"}) {
+    expect_failure({"topologies", spec}, 1, {"dgx-h100"});
+  }
+}
+
+TEST_F(BadInput, MalformedJsonHasLineAndColumn) {
+  expect_bad_workload("{\n  \"name\": \"x\",\n  oops\n}", {"model.json:3:3"});
+}
+
+TEST_F(BadInput, UnknownFieldIsNamed) {
+  expect_bad_workload(R"({"name": "x", "global_batch": 8, "tabels": [], "tables": []})",
+                      {"model.json", "tabels"});
+}
+
+TEST_F(BadInput, ZeroTables) {
+  expect_bad_workload(R"({"name": "x", "global_batch": 8, "tables": []})", {"table"});
+}
+
+TEST_F(BadInput, ZeroRows) {
+  expect_bad_workload(
+      R"({"name": "x", "global_batch": 8, "tables": [{"name": "t", "rows": 0, "dim": 8, "hotness": 1}]})",
+      {"rows"});
+}
+
+TEST_F(BadInput, BatchSmallerThanRanks) {
+  folder_.write("small.json", small_workload());
+  expect_failure(
+      {"check", "--workload", "small.json", "--topology", "host-cpu:2x4", "--batch", "7"}, 1,
+      {"--batch", "8"});
+}
+
+TEST_F(BadInput, HotnessAboveBatchMemory) {
+  folder_.write("model.json",
+                R"({"name": "x", "global_batch": 1000000, "tables":
+                   [{"name": "t", "rows": 1000, "dim": 8, "hotness": 2000000}]})");
+  const ProgramResult result = run_program(
+      {"profile", "--workload", "model.json", "--topology", "host-cpu:1x2"}, folder_.path());
+  EXPECT_TRUE(result.code == 1 || result.code == 2) << result.code << result.err;
+  EXPECT_NE(result.err.find("shardscope: "), std::string::npos) << result.err;
+}
+
+TEST_F(BadInput, NumbersThatAreNone) {
+  expect_failure(small_profile({"--batch", "many"}), 1, {"--batch"});
+  expect_failure(small_profile({"--seed", "-1"}), 1, {"--seed"});
+  expect_failure(small_profile({"--wire", "fast"}), 1, {"--wire", "10,2"});
+  expect_failure(small_profile({"--budget", "soon"}), 1, {"--budget", "60s"});
+  expect_failure(small_profile({"--schedule", "parallel"}), 1, {"--schedule", "serial"});
+}
+
+TEST_F(BadInput, WrongRanks) {
+  expect_failure(small_profile({"--ranks", "3"}), 1, {"--ranks", "2"});
+}
+
+TEST_F(BadInput, DirectoryForAFile) {
+  expect_failure({"check", "--workload", folder_.path().string()}, 1, {"directory"});
+  expect_failure({"inspect", folder_.path().string()}, 1, {folder_.path().string()});
+  expect_failure(small_profile({"--session", folder_.path().string()}), 1,
+                 {folder_.path().string()});
+}
+
+TEST_F(BadInput, MissingFile) {
+  expect_failure({"check", "--workload", "none.json"}, 1, {"none.json"});
+  expect_failure({"inspect", "none.shardscope"}, 1, {"none.shardscope"});
+}
+
+TEST_F(BadInput, LayoutOfAnotherModel) {
+  folder_.write("small.json", small_workload());
+  folder_.write("layout.json",
+                R"({"format": "shardscope.layout/1", "name": "other", "ranks": 2, "tables": []})");
+  expect_failure({"check", "--workload", "small.json", "--topology", "host-cpu:1x2", "--layout",
+                  "layout.json"},
+                 2, {"layout"});
+}
+
+TEST_F(BadInput, ForeignSqliteFileAndPlainText) {
+  folder_.write("text.shardscope", "this is not a database, only a text that is long enough");
+  expect_failure({"inspect", "text.shardscope"}, 1, {"text.shardscope"});
+  // The header of a SQLite database with application_id 0.
+  std::string header("SQLite format 3\0", 16);
+  header += std::string("\x10\x00\x01\x01\x00\x40\x20\x20", 8);
+  folder_.write("foreign.shardscope", header + std::string(4096 - header.size(), '\0'));
+  expect_failure({"inspect", "foreign.shardscope"}, 1, {"foreign.shardscope"});
+}
+
+TEST_F(BadInput, LockedSession) {
+  const std::string path = (folder_.path() / "locked.shardscope").string();
+  auto held = storage::Session::create(path);
+  ASSERT_TRUE(held.has_value()) << held.error().what;
+  expect_failure(small_profile({"--session", path}), 3, {"locked.shardscope"});
+}
+
+TEST_F(BadInput, ReadOnlySession) {
+  const std::filesystem::path path = folder_.path() / "kept.shardscope";
+  ASSERT_TRUE(storage::Session::create(path)->close().has_value());
+  const std::vector<std::string> arguments = small_profile({"--session", path.string()});
+  chmod(path.c_str(), 0444);
+  chmod(folder_.path().c_str(), 0555);
+  const bool root = geteuid() == 0;
+  const ProgramResult result = run_program(arguments, folder_.path(), {.as_nobody = root});
+  if (root && result.code > 3) GTEST_SKIP() << "cannot run the program as another user here";
+  EXPECT_EQ(result.code, 3) << result.err;
+  EXPECT_NE(result.err.find("kept.shardscope"), std::string::npos) << result.err;
+  chmod(folder_.path().c_str(), 0755);
+}
+
+TEST_F(BadInput, BackendsThatAreNotHere) {
+  expect_failure(small_profile({"--backend", "cuda"}), 3, {"cuda", "doctor"});
+  expect_failure(small_profile({"--comm", "nccl"}), 1, {"nccl", "threads"});
+  expect_failure(small_profile({"--backend", "abacus"}), 1, {"abacus", "cpu"});
+}
+
+TEST_F(BadInput, AFailedStartLeavesNoSessionBehind) {
+  const std::string path = (folder_.path() / "new.shardscope").string();
+  expect_failure(small_profile({"--session", path, "--backend", "cuda"}), 3, {});
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace shardscope::app
