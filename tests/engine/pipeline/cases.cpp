@@ -275,6 +275,29 @@ PipelineCase make_case(std::uint64_t seed, std::int64_t n) {
   return value;
 }
 
+Layout other_layout(const PipelineCase& value, std::uint64_t salt) {
+  CaseDice dice(mix_bits(value.seed ^ mix_bits(salt)));
+  Layout layout = value.layout;
+  std::vector<std::int32_t> owners(static_cast<std::size_t>(layout.ranks));
+  std::iota(owners.begin(), owners.end(), 0);
+  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
+    const bool pooled = std::all_of(value.workload.features.begin(), value.workload.features.end(),
+                                    [&](const Feature& feature) {
+                                      return feature.table != static_cast<std::int32_t>(t) ||
+                                             is_pooled(feature.pooling);
+                                    });
+    const std::vector<ClusterType> clusters =
+        pooled ? std::vector{ClusterType::DP, ClusterType::RB, ClusterType::UB}
+               : std::vector{ClusterType::DP, ClusterType::UB};
+    layout.tables[t] = case_placement(dice, value.workload.tables[t], dice.of(clusters), owners);
+  }
+  for (ClusterOptions& options : layout.clusters) {
+    options.dedup = !dice.one_in(4);
+    options.exchange = dice.one_in(2) ? Exchange::flat : Exchange::hierarchical;
+  }
+  return layout;
+}
+
 std::string to_json(const PipelineCase& value) {
   return fmt::format(
       R"({{"seed": {}, "schedule": "{}", "exact": {}, "deferred": {}, "loopback": {}, "iterations": {}, )"

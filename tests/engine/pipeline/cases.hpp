@@ -32,6 +32,10 @@ struct PipelineCase {
 /// The n-th case of a seed. Kinds that the coverage table counts take turns, the rest is random.
 [[nodiscard]] PipelineCase make_case(std::uint64_t seed, std::int64_t n);
 
+/// Another valid layout of the case's tables: other clusters (where the poolings allow), cuts and
+/// owners.
+[[nodiscard]] Layout other_layout(const PipelineCase& value, std::uint64_t salt);
+
 /// Everything needed to repeat the case, as JSON text.
 [[nodiscard]] std::string to_json(const PipelineCase& value);
 

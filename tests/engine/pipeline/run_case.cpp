@@ -109,6 +109,12 @@ Result<std::unique_ptr<Engine>> engine_of(const PipelineCase& value, Fault fault
       });
 }
 
+Reference reference_of(const PipelineCase& value) {
+  return Reference(value.workload,
+                   {value.seed, value.exact ? InitialWeights::dyadic : InitialWeights::uniform,
+                    value.loss_scale});
+}
+
 void step_reference(const PipelineCase& value, Reference& reference, std::int64_t from,
                     std::int64_t to) {
   for (std::int64_t i = from; i < to; ++i) {
@@ -144,9 +150,7 @@ std::optional<std::string> run_case(const PipelineCase& value, Fault fault) {
   if (auto block = (*engine)->run(value.iterations, nullptr); !block) {
     return "run: " + to_string(block.error());
   }
-  Reference reference(value.workload,
-                      {value.seed, value.exact ? InitialWeights::dyadic : InitialWeights::uniform,
-                       value.loss_scale});
+  Reference reference = reference_of(value);
   step_reference(value, reference, 0, value.iterations);
   if (auto wrong = compare_with_reference(value, **engine, reference, value.iterations)) {
     return wrong;

@@ -30,6 +30,9 @@ namespace shardscope::engine {
                                                                 const Reference& reference,
                                                                 std::int64_t iterations);
 
+/// The reference before its first step.
+[[nodiscard]] Reference reference_of(const PipelineCase& value);
+
 /// Steps the reference through iterations [from, to).
 void step_reference(const PipelineCase& value, Reference& reference, std::int64_t from,
                     std::int64_t to);
