@@ -1,81 +1,56 @@
 #include "engine/pipeline/arena.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include "layout/invariant.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace shardscope::engine {
 
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSeparateBlocks = true;
-#else
-constexpr bool kSeparateBlocks = false;
-#endif
-
-std::int64_t free_memory_bytes() {
-  return static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+constexpr std::int64_t kGuardBytes = 64;
+void poison(std::byte* from, std::int64_t bytes) {
+  ASAN_POISON_MEMORY_REGION(from, static_cast<std::size_t>(bytes));
 }
+void unpoison(std::byte* from, std::int64_t bytes) {
+  ASAN_UNPOISON_MEMORY_REGION(from, static_cast<std::size_t>(bytes));
+}
+#else
+constexpr std::int64_t kGuardBytes = 0;
+void poison(std::byte* /*from*/, std::int64_t /*bytes*/) {}
+void unpoison(std::byte* /*from*/, std::int64_t /*bytes*/) {}
+#endif
 
 }  // namespace
 
 Result<std::unique_ptr<Arena>> Arena::create(std::int32_t rank,
                                              const std::vector<BufferSpec>& list) {
+  const auto guards = kGuardBytes * static_cast<std::int64_t>(list.size());
+  auto memory =
+      HugeMemory::allocate(arena_bytes(list) + guards, fmt::format("arena of rank {}", rank));
+  if (!memory) return fail(memory.error());
   std::unique_ptr<Arena> arena(new Arena);
-  const auto allocate = [&](std::int64_t bytes) -> std::byte* {
-    const auto size = static_cast<std::size_t>(bytes);
-    void* block = nullptr;
-    if (kSeparateBlocks) {
-      block = std::aligned_alloc(kBufferAlignment, size);
-      if (block != nullptr) std::memset(block, 0, size);
-    } else {
-      block = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (block == MAP_FAILED) block = nullptr;
-      if (block != nullptr) madvise(block, size, MADV_HUGEPAGE);
-    }
-    if (block != nullptr) arena->blocks_.emplace_back(block, size);
-    return static_cast<std::byte*>(block);
-  };
-  const std::int64_t total = arena_bytes(list);
-  const auto shortfall = [&] {
-    return fail({ErrorKind::infeasible,
-                 fmt::format("no memory for the buffers: {} bytes asked, {} bytes free", total,
-                             free_memory_bytes()),
-                 fmt::format("rank {}", rank), "",
-                 "Cap the rows, lower the batch or run fewer ranks"});
-  };
-  std::byte* next = nullptr;
-  if (!kSeparateBlocks && total > 0) {
-    next = allocate(total);
-    if (next == nullptr) return shortfall();
-  }
+  arena->memory_ = std::move(*memory);
+  std::byte* next = arena->memory_.data();
+  poison(next, arena->memory_.bytes());
   for (const BufferSpec& spec : list) {
-    const std::int64_t size = aligned_bytes(spec.bytes);
-    Buffer buffer{next, spec.bytes, false};
-    if (kSeparateBlocks) {
-      buffer.data = size > 0 ? allocate(size) : nullptr;
-      if (size > 0 && buffer.data == nullptr) return shortfall();
-    } else if (next != nullptr) {
-      next += size;
-    }
-    const bool added = arena->buffers_.emplace(std::pair(spec.table, spec.name), buffer).second;
+    unpoison(next, spec.bytes);
+    const bool added =
+        arena->buffers_.emplace(std::pair(spec.table, spec.name), Buffer{next, spec.bytes, false})
+            .second;
     SHARDSCOPE_CHECK(added, "two buffers of one name");
+    next += aligned_bytes(spec.bytes) + kGuardBytes;
   }
   return arena;
 }
 
 Arena::~Arena() {
-  for (const auto& [block, size] : blocks_) {
-    if (kSeparateBlocks) {
-      std::free(block);
-    } else {
-      munmap(block, size);
-    }
-  }
+  unpoison(memory_.data(), memory_.bytes());
 }
 
 Arena::Buffer& Arena::find(std::string_view name, std::int32_t table) {

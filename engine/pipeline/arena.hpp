@@ -10,13 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cpu/memory.hpp"
 #include "layout/buffers.hpp"
 #include "layout/result.hpp"
 
 namespace shardscope::engine {
 
-/// Owns the block. Every buffer starts on kBufferAlignment and is zero at first. Under the address
-/// sanitizer every buffer is a block of its own, so that an overrun is seen.
+/// Owns the block, on huge pages where the system has them. Every buffer starts on kBufferAlignment
+/// and is zero at first. Under the address sanitizer what lies behind a buffer is poisoned, so that
+/// an overrun is seen.
 class Arena {
  public:
   /// Fails with what was asked and what the machine has left.
@@ -49,7 +51,7 @@ class Arena {
   Buffer& find(std::string_view name, std::int32_t table);
 
   std::map<std::pair<std::int32_t, std::string>, Buffer, std::less<>> buffers_;
-  std::vector<std::pair<void*, std::size_t>> blocks_;
+  HugeMemory memory_;
   std::int64_t used_bytes_ = 0;
 };
 

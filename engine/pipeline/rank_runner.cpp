@@ -120,8 +120,24 @@ Status RankRunner::prefetch_first(const BatchRing& batches, std::int64_t iterati
   return {};
 }
 
+Status RankRunner::admit_batch(const RankBatch& batch) const {
+  for (std::size_t f = 0; f < batch.features.size(); ++f) {
+    const std::int64_t capacity = ids_of_rank(plan_.capacity, f, memory_->rank(), plan_.ranks());
+    const std::int64_t count = batch.features[f].ids.size();
+    if (count <= capacity) continue;
+    const Feature& feature = plan_.workload.features[f];
+    return fail({ErrorKind::runtime,
+                 fmt::format("{} ids of feature {} do not fit the buffers of {}", count,
+                             feature.name, capacity),
+                 fmt::format("table {}, rank {}", plan_.table(feature.table).name, memory_->rank()),
+                 "", "Count the batch ahead, or lower the feature's hotness"});
+  }
+  return {};
+}
+
 Status RankRunner::run_iteration(const BatchRing& batches, std::int64_t iteration,
                                  StepTimes* times) {
+  if (Status status = admit_batch(batch(batches, iteration)); !status) return status;
   begin_iteration(iteration, batch(batches, iteration));
   for (std::size_t i = 0; i < plan_.schedule.steps.size(); ++i) {
     const std::int64_t of = iteration + (plan_.schedule.steps[i].next_batch ? 1 : 0);
@@ -187,6 +203,9 @@ void RankRunner::give_gradients(std::int64_t iteration, const RankBatch& batch) 
 Status RankRunner::run_step(std::size_t index, const RankBatch& batch, std::int64_t iteration,
                             StepTimes* times, bool waits) {
   const ScheduleStep& step = plan_.schedule.steps[index];
+  if (step.next_batch) {
+    if (Status status = admit_batch(batch); !status) return status;
+  }
   Stream& stream = *streams_[step.stream];
   ProbedCommunicator& communicator = *communicators_[step.stream];
   if (waits && plan_.fault != Fault::missing_wait) {
@@ -249,6 +268,7 @@ Status RankRunner::run_stage(const ScheduleStep& step, const StageCall& call) {
 Status RankRunner::evaluate(const RankBatch& batch, std::int64_t iteration) {
   const Schedule serial =
       make_schedule(ScheduleKind::serial, presence_of(plan_.workload, plan_.layout));
+  if (Status status = admit_batch(batch); !status) return status;
   const std::size_t slot = slot_of(iteration);
   for (const auto& cluster : clusters_) {
     if (cluster) cluster->begin(slot, batch);

@@ -82,6 +82,8 @@ class RankRunner {
 
   [[nodiscard]] const RankBatch& batch(const BatchRing& batches, std::int64_t iteration) const;
   [[nodiscard]] Status prefetch_first(const BatchRing& batches, std::int64_t iteration);
+  /// The rank's part fits the buffers it goes into.
+  [[nodiscard]] Status admit_batch(const RankBatch& batch) const;
   [[nodiscard]] Status run_iteration(const BatchRing& batches, std::int64_t iteration,
                                      StepTimes* times);
   [[nodiscard]] Status run_step(std::size_t index, const RankBatch& batch, std::int64_t iteration,
