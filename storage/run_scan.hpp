@@ -10,15 +10,9 @@
 #include "profiler/span.hpp"
 #include "profiler/stage_times.hpp"
 #include "storage/sqlite/database.hpp"
+#include "storage/track.hpp"
 
 namespace shardscope::storage {
-
-struct Track {
-  std::int64_t id = 0;
-  std::int32_t rank = 0;
-  std::int32_t stream = 0;
-  std::int64_t spans = 0;
-};
 
 /// A time as stored, limited so that sums and differences of two do not overflow.
 [[nodiscard]] std::int64_t limited_time(std::int64_t ns);

@@ -7,6 +7,7 @@
 
 #include "storage/access.hpp"
 #include "storage/level_reader.hpp"
+#include "storage/run_scan.hpp"
 #include "storage/sqlite/query.hpp"
 
 namespace shardscope::storage {

@@ -6,8 +6,8 @@
 
 #include "layout/result.hpp"
 #include "profiler/levels.hpp"
-#include "storage/run_scan.hpp"
 #include "storage/session.hpp"
+#include "storage/track.hpp"
 
 namespace shardscope::storage {
 
