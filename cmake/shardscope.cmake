@@ -108,17 +108,22 @@ function(shardscope_fuzz_replay)
     SHARDSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
 endfunction()
 
-# shardscope_fuzzers(LINK targets...): every tests/FOLDER/NAME_fuzz.cpp as the libFuzzer program
-# fuzz_NAME (scripts/fuzz).
+# shardscope_fuzzers(): every tests/FOLDER/NAME_fuzz.cpp as the libFuzzer program fuzz_NAME
+# (scripts/fuzz), linked to the folder's library; of tests/app to all.
 function(shardscope_fuzzers)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*_fuzz.cpp)
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)
     string(REGEX REPLACE "_fuzz$" "" name ${name})
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${source})
+    string(REGEX REPLACE "/.*" "" folder ${folder})
+    set(libraries shardscope_${folder})
+    if(folder STREQUAL app)
+      set(libraries shardscope_engine shardscope_storage)
+    endif()
     add_executable(fuzz_${name} ${source})
     target_compile_definitions(fuzz_${name} PRIVATE SHARDSCOPE_LIBFUZZER)
-    target_link_libraries(fuzz_${name} PRIVATE ${ARG_LINK})
+    target_link_libraries(fuzz_${name} PRIVATE ${libraries})
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     set_target_properties(fuzz_${name} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

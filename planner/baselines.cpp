@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "layout/closest.hpp"
 #include "layout/memory.hpp"
 
 namespace shardscope {
@@ -85,13 +86,18 @@ Placements uniform(const Workload& workload, const Topology& topology) {
   return placements;
 }
 
+/// EMBark's baseline: a table larger than a host's GPUs together goes over all ranks.
 Placements table_row_wise(const Workload& workload, const Topology& topology) {
   const std::vector<ClusterType> clusters = clusters_of(workload);
+  const double host_bytes = topology.gpu.memory_bytes.value * topology.gpus_per_host;
   Placements placements;
   for (std::size_t index = 0; index < workload.tables.size(); ++index) {
+    const Table& table = workload.tables[index];
     const auto host = static_cast<std::int32_t>(index % static_cast<std::size_t>(topology.hosts));
-    placements.push_back(rows_over(workload.tables[index], host * topology.gpus_per_host,
-                                   topology.gpus_per_host, clusters[index]));
+    const bool fits = host_bytes <= 0 || static_cast<double>(bytes_of_table(table)) <= host_bytes;
+    placements.push_back(fits ? rows_over(table, host * topology.gpus_per_host,
+                                          topology.gpus_per_host, clusters[index])
+                              : rows_over(table, 0, topology.ranks(), clusters[index]));
   }
   return placements;
 }
@@ -130,8 +136,10 @@ Result<Layout> baseline(std::string_view name, const Workload& workload, const T
     layout.tables = maker(workload, topology);
     return layout;
   }
+  const std::string meant = closest_name(name, baseline_names());
   return fail({ErrorKind::usage, fmt::format("there is no layout '{}'", name), "--layout",
-               fmt::format("{} or a JSON file", fmt::join(baseline_names(), ", ")), ""});
+               fmt::format("{} or a JSON file", fmt::join(baseline_names(), ", ")),
+               meant.empty() ? "" : fmt::format("Did you mean {}?", meant)});
 }
 
 }  // namespace shardscope

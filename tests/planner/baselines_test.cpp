@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+
+#include "layout/check.hpp"
+#include "layout/models.hpp"
 
 namespace shardscope {
 namespace {
@@ -85,6 +89,63 @@ TEST(Baselines, UnknownNameListsTheKnownOnes) {
   ASSERT_FALSE(layout.has_value());
   EXPECT_EQ(layout.error().kind, ErrorKind::usage);
   EXPECT_NE(layout.error().expected.find("table_row_wise"), std::string::npos);
+}
+
+TEST(Baselines, UnknownNameSuggestsTheNearest) {
+  EXPECT_EQ(baseline("table_rowwise", five_tables(), two_by_two()).error().cure,
+            "Did you mean table_row_wise?");
+}
+
+TEST(Baselines, ATableLargerThanAHostGoesOverAllRanks) {
+  Topology topology = two_by_two();
+  topology.gpu.memory_bytes.value = 2000 * 8 * 4 / 2;
+  const Result<Layout> layout = baseline("table_row_wise", five_tables(), topology);
+  EXPECT_EQ(layout->tables[3].owners, (std::vector<std::int32_t>{2, 3}));
+  EXPECT_EQ(layout->tables[1].owners, (std::vector<std::int32_t>{0, 1, 2, 3}));
+}
+
+/// "rule: message" of the errors that more memory would not cure.
+std::string errors_beside_memory(const std::vector<Violation>& violations) {
+  std::string text;
+  for (const Violation& one : violations) {
+    if (one.severity == Severity::error && one.rule.rfind("memory.", 0) != 0) {
+      text += one.rule + ": " + one.message + "\n";
+    }
+  }
+  return text;
+}
+
+class BaselinesOfAModel : public testing::TestWithParam<std::string> {};
+
+TEST_P(BaselinesOfAModel, AreValidForTheEngineOnEveryShapeOfMachine) {
+  const Workload workload = *model_by_name(GetParam());
+  for (const char* machine :
+       {"host-cpu:2x4", "host-cpu:3x2", "dgx-h100:2", "gb200:2", "a40-pcie:1x1"}) {
+    const Topology topology = *topology_by_name(machine);
+    for (const std::string& name : baseline_names()) {
+      SCOPED_TRACE(name + " on " + machine);
+      const Result<Layout> layout = baseline(name, workload, topology);
+      ASSERT_TRUE(layout);
+      EXPECT_EQ(errors_beside_memory(check(workload, topology, *layout, Executor::engine)), "");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, BaselinesOfAModel, testing::ValuesIn(model_names()),
+                         [](const auto& one) {
+                           std::string name = one.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Baselines, WithUnpooledFeaturesAreValidForTheEngine) {
+  const Workload workload = five_tables();
+  const Topology topology = two_by_two();
+  for (const std::string& name : baseline_names()) {
+    const Result<Layout> layout = baseline(name, workload, topology);
+    EXPECT_EQ(errors_beside_memory(check(workload, topology, *layout, Executor::engine)), "")
+        << name;
+  }
 }
 
 }  // namespace
