@@ -1,13 +1,9 @@
 #include "app/interrupt.hpp"
 
-#include <pthread.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 
 namespace shardscope::app {
 namespace {
@@ -15,21 +11,27 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kGrace{1};
-constexpr timespec kTick{0, 100'000'000};
+constexpr std::chrono::milliseconds kTick{50};
 
-sigset_t watched_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  return set;
+/// The last signal that arrived. A handler rather than a blocked mask, as libraries start threads
+/// of their own before main() and any of them may be handed the signal.
+std::atomic<int> arrived{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not lock");
+
+void note_signal(int signal) {
+  if (arrived.exchange(signal) != 0) std::_Exit(128 + signal);
 }
 
 }  // namespace
 
 Interrupt::Interrupt() {
-  const sigset_t set = watched_signals();
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  arrived = 0;
+  struct sigaction action {};
+  action.sa_handler = note_signal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &previous_interrupt_);
+  sigaction(SIGTERM, &action, &previous_terminate_);
   thread_ = std::thread([this] { watch(); });
 }
 
@@ -38,10 +40,9 @@ Interrupt::~Interrupt() {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
-  pthread_kill(thread_.native_handle(), SIGINT);  // ends its sigtimedwait; nothing else sees it
   thread_.join();
-  const sigset_t set = watched_signals();
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  sigaction(SIGINT, &previous_interrupt_, nullptr);
+  sigaction(SIGTERM, &previous_terminate_, nullptr);
 }
 
 bool Interrupt::requested() const {
@@ -55,24 +56,20 @@ void Interrupt::when_late(std::function<void()> action) {
 }
 
 void Interrupt::watch() {
-  const sigset_t set = watched_signals();
   Clock::time_point first;
   bool called = false;
   while (true) {
-    const int signal = sigtimedwait(&set, nullptr, &kTick);
-    {
-      const std::lock_guard lock(mutex_);
-      if (stop_) return;
-      if (signal > 0 && requested_) std::_Exit(128 + signal);
-      if (signal > 0) {
-        requested_ = true;
-        first = Clock::now();
-      }
-      if (requested_ && !called && late_ && Clock::now() - first >= kGrace) {
-        called = true;
-        // Under the lock: when_late(nullptr) then waits until the action has returned.
-        late_();
-      }
+    std::this_thread::sleep_for(kTick);
+    const std::lock_guard lock(mutex_);
+    if (stop_) return;
+    if (!requested_ && arrived != 0) {
+      requested_ = true;
+      first = Clock::now();
+    }
+    if (requested_ && !called && late_ && Clock::now() - first >= kGrace) {
+      called = true;
+      // Under the lock: when_late(nullptr) then waits until the action has returned.
+      late_();
     }
   }
 }

@@ -2,14 +2,15 @@
 // Ctrl-C that keeps what was measured. The first SIGINT or SIGTERM asks the command to stop at the
 // next good moment; the second ends the process at once.
 
+#include <csignal>
 #include <functional>
 #include <mutex>
 #include <thread>
 
 namespace shardscope::app {
 
-/// Takes both signals over for its lifetime. One at a time in a process, made before any other
-/// thread (they inherit the blocked signals).
+/// Takes both signals over for its lifetime, whichever thread the system hands them to. One at a
+/// time in a process.
 class Interrupt {
  public:
   Interrupt();
@@ -30,6 +31,8 @@ class Interrupt {
   std::function<void()> late_;
   bool requested_ = false;
   bool stop_ = false;
+  struct sigaction previous_interrupt_ {};
+  struct sigaction previous_terminate_ {};
   std::thread thread_;
 };
 
