@@ -56,29 +56,38 @@ class GradientRows {
   float factor_;
 };
 
+/// Adds the upper half of `count` sums to the lower.
+template <int kCount>
+HWY_INLINE void fold(float* sums) {
+  const hn::CappedTag<float, kCount / 2> d;
+  for (std::size_t l = 0; l < kCount / 2; l += hn::Lanes(d)) {
+    hn::StoreU(hn::Add(hn::LoadU(d, sums + l), hn::LoadU(d, sums + kCount / 2 + l)), d, sums + l);
+  }
+}
+
 /// Sum of squares by 16 interleaved partial sums (column c adds to sum c mod 16) that are then
 /// added in halves: one order for every vector length.
 HWY_INLINE float row_square_sum(const float* gradient, std::int64_t width) {
   constexpr std::int64_t kSums = 16;
   const hn::CappedTag<float, kSums> d;
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(d));
+  constexpr auto kVectors = static_cast<int>(kSums / kLanes);
+  Block<kVectors, decltype(d)> partial;
+  for (int k = 0; k < kVectors; ++k) partial.v[k] = hn::Zero(d);
+  std::int64_t column = 0;
+  for (; column + kSums <= width; column += kSums) {
+    for (int k = 0; k < kVectors; ++k) {
+      const auto value = hn::LoadU(d, gradient + column + k * kLanes);
+      partial.v[k] = hn::Add(partial.v[k], hn::Mul(value, value));
+    }
+  }
   HWY_ALIGN float sums[kSums];
-  for (std::int64_t at = 0; at < kSums; at += lanes) {
-    auto sum = hn::Zero(d);
-    std::int64_t column = at;
-    for (; column + lanes <= width; column += kSums) {
-      const auto value = hn::LoadU(d, gradient + column);
-      sum = hn::Add(sum, hn::Mul(value, value));
-    }
-    hn::StoreU(sum, d, sums + at);
-    for (std::int64_t l = 0; column + l < width && l < lanes; ++l) {
-      sums[at + l] += gradient[column + l] * gradient[column + l];
-    }
-  }
-  for (std::int64_t half = kSums / 2; half > 0; half /= 2) {
-    for (std::int64_t l = 0; l < half; ++l) sums[l] += sums[l + half];
-  }
-  return sums[0];
+  for (int k = 0; k < kVectors; ++k) hn::Store(partial.v[k], d, sums + k * kLanes);
+  for (std::int64_t c = column; c < width; ++c) sums[c - column] += gradient[c] * gradient[c];
+  fold<16>(sums);
+  fold<8>(sums);
+  fold<4>(sums);
+  return sums[0] + sums[1];
 }
 
 }  // namespace

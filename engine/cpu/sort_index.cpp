@@ -57,13 +57,40 @@ struct InputOrder {
 };
 
 /// Counts of every digit in one reading of the input.
-template <class Key>
+template <int kPassCount, class Key>
 void count_digits(const Key* rows, std::int64_t count, const Digits& digits, Counters* counters) {
   using Unsigned = std::make_unsigned_t<Key>;
-  for (int pass = 0; pass < digits.passes; ++pass) counters[pass].fill(0);
+  for (int pass = 0; pass < kPassCount; ++pass) counters[pass].fill(0);
   for (std::int64_t n = 0; n < count; ++n) {
     const auto row = static_cast<Unsigned>(rows[n]);
-    for (int pass = 0; pass < digits.passes; ++pass) ++counters[pass][digits.of(row, pass)];
+    for (int pass = 0; pass < kPassCount; ++pass) ++counters[pass][digits.of(row, pass)];
+  }
+}
+
+template <class Key>
+void count_all_digits(const Key* rows, std::int64_t count, const Digits& digits,
+                      Counters* counters) {
+  switch (digits.passes) {
+    case 0:
+      return;
+    case 1:
+      return count_digits<1>(rows, count, digits, counters);
+    case 2:
+      return count_digits<2>(rows, count, digits, counters);
+    case 3:
+      return count_digits<3>(rows, count, digits, counters);
+    default:
+      break;
+  }
+  if constexpr (sizeof(Key) == 8) {
+    switch (digits.passes) {
+      case 4:
+        return count_digits<4>(rows, count, digits, counters);
+      case 5:
+        return count_digits<5>(rows, count, digits, counters);
+      default:
+        return count_digits<6>(rows, count, digits, counters);
+    }
   }
 }
 
@@ -83,29 +110,46 @@ void scatter(const Source& source, std::int64_t count, const Digits& digits, int
   }
 }
 
-/// Writes the outputs from the sorted occurrences. Free of branches on the data: whether a row
-/// begins is close to a coin toss.
+/// Writes the distinct rows from the sorted occurrences. Free of branches on the data: whether a
+/// row begins is close to a coin toss.
+template <class Sorted>
+void emit_rows(const SortIndex& call, const Sorted& sorted) {
+  const std::int64_t count = call.count;
+  std::int64_t* rows = call.unique_rows - 1;
+  std::uint32_t* offsets = call.offsets - 1;
+  std::uint32_t begin = 0;
+  auto previous = static_cast<decltype(sorted[0].row)>(sorted[0].row + 1);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto row = sorted[i].row;
+    const std::uint32_t first = row != previous ? 1 : 0;
+    previous = row;
+    begin += first * (static_cast<std::uint32_t>(i) - begin);
+    rows += first;
+    offsets += first;
+    *rows = static_cast<std::int64_t>(row);
+    *offsets = begin;
+  }
+  offsets[1] = static_cast<std::uint32_t>(count);
+  *call.unique_count = rows - call.unique_rows + 1;
+}
+
+/// to[i] = from of the i-th sorted occurrence's position.
+template <class Sorted, class Value>
+void emit_values(std::int64_t count, const Sorted& sorted, const Value* from, Value* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[sorted[i].position];
+}
+
 template <class Sorted>
 void emit(const SortIndex& call, const Sorted& sorted) {
-  std::int64_t unique = 0;
-  std::uint32_t begin = 0;
-  auto previous = sorted[0].row;
-  for (std::int64_t i = 0; i < call.count; ++i) {
-    const auto entry = sorted[i];
-    const bool first = i == 0 || entry.row != previous;
-    previous = entry.row;
-    begin = first ? static_cast<std::uint32_t>(i) : begin;
-    unique += first ? 1 : 0;
-    call.unique_rows[unique - 1] = static_cast<std::int64_t>(entry.row);
-    call.offsets[unique - 1] = begin;
-    const auto position = static_cast<std::size_t>(entry.position);
-    call.sorted_gradient_row[i] = call.gradient_row != nullptr
-                                      ? call.gradient_row[position]
-                                      : static_cast<std::uint32_t>(position);
-    if (call.weights != nullptr) call.sorted_weights[i] = call.weights[position];
+  emit_rows(call, sorted);
+  if (call.weights != nullptr) emit_values(call.count, sorted, call.weights, call.sorted_weights);
+  if (call.gradient_row != nullptr) {
+    emit_values(call.count, sorted, call.gradient_row, call.sorted_gradient_row);
+    return;
   }
-  call.offsets[unique] = static_cast<std::uint32_t>(call.count);
-  *call.unique_count = unique;
+  for (std::int64_t i = 0; i < call.count; ++i) {
+    call.sorted_gradient_row[i] = static_cast<std::uint32_t>(sorted[i].position);
+  }
 }
 
 template <class Key, class Entry>
@@ -116,7 +160,7 @@ void sort_rows(const SortIndex& call) {
   const Digits digits(std::min(call.row_limit, kLimit));
   std::array<Counters, kPasses> counters;
   const InputOrder<Key, Entry> input{static_cast<const Key*>(call.rows)};
-  count_digits(input.rows, call.count, digits, counters.data());
+  count_all_digits(input.rows, call.count, digits, counters.data());
 
   auto* target = static_cast<Entry*>(call.scratch);
   Entry* other = target + call.count;
