@@ -102,6 +102,12 @@ void add_inputs(CLI::App& command, InputOptions& options) {
       ->type_name("N");
 }
 
+void add_no_dense(CLI::App& command, bool& no_dense) {
+  command.add_flag("--no-dense", no_dense,
+                   "Embeddings alone: leave out the dense part, which weighs far more on CPUs than "
+                   "on GPUs");
+}
+
 void add_layout(CLI::App& command, std::string& layout) {
   command
       .add_option("--layout", layout,
@@ -215,6 +221,7 @@ void add_check(CLI::App& app, Chosen& chosen) {
       "check", "Check a layout against a model and a machine: every rule broken, with its cure");
   const auto options = choose<CheckOptions>(command, chosen, check_layout);
   add_inputs(command, options->inputs);
+  add_no_dense(command, options->inputs.no_dense);
   options->layout = "table_row_wise";
   add_layout(command, options->layout);
   command
@@ -222,6 +229,10 @@ void add_check(CLI::App& app, Chosen& chosen) {
                   "Whose rules and memory: engine, hugectr or torchrec")
       ->type_name("NAME")
       ->default_str("engine");
+  command
+      .add_option("--save", options->save,
+                  "Write the layout to this file (a baseline as a start for editing)")
+      ->type_name("FILE");
   add_json(command, options->json);
   command.footer(
       "Example: shardscope check --workload dcnv2 --topology dgx-h100:2 --layout mine.json\n"
@@ -234,6 +245,7 @@ void add_profile(CLI::App& app, Chosen& chosen) {
       "profile", "Run a layout for real and show where an iteration's time goes");
   const auto options = choose<ProfileOptions>(command, chosen, profile);
   add_inputs(command, options->inputs);
+  add_no_dense(command, options->inputs.no_dense);
   options->layout = "table_row_wise";
   add_layout(command, options->layout);
   add_run(command, options->run);
@@ -258,6 +270,7 @@ void add_compare(CLI::App& app, Chosen& chosen) {
       ->expected(2)
       ->required();
   add_inputs(command, options->inputs);
+  add_no_dense(command, options->inputs.no_dense);
   add_run(command, options->run);
   command
       .add_option("--ci",

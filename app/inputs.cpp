@@ -121,6 +121,7 @@ Result<Inputs> load_inputs(const InputOptions& options) {
   Result<Topology> topology = topology_of(options);
   if (!topology) return fail(topology.error());
   Inputs inputs{with_rows_cap(std::move(*workload), options.rows_cap), std::move(*topology)};
+  if (options.no_dense) inputs.workload.dense = DensePart{};
   if (Status status =
           first_error(check_topology(inputs.topology), ErrorKind::usage, options.topology);
       !status) {

@@ -19,6 +19,7 @@ struct InputOptions {
   std::int32_t ranks = 0;     ///< must equal the topology's; 0: the topology decides
   std::int64_t batch = 0;     ///< global; 0: the workload's
   std::int64_t rows_cap = 0;  ///< 0: tables keep their rows
+  bool no_dense = false;      ///< embeddings alone
 };
 
 /// How it runs.
@@ -56,6 +57,7 @@ struct CheckOptions {
   InputOptions inputs;
   std::string layout;
   Executor executor = Executor::engine;
+  std::string save;  ///< file to write the layout to; empty: none
   bool json = false;
 };
 

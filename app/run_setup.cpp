@@ -157,6 +157,7 @@ std::string run_line(const RunOptions& options, const Inputs& inputs) {
                   topology.gpus_per_host, topology.name, options.backend, options.comm);
   if (!options.wire.empty()) line += fmt::format(", wire {} GB/s", options.wire);
   line += fmt::format(", schedule {}, seed {}", to_string(options.schedule), options.seed);
+  if (inputs.workload.dense.interaction == Interaction::none) line += ", no dense part";
   if (inputs.workload.rows_cap > 0) {
     line += fmt::format(", rows capped at {}", grouped(inputs.workload.rows_cap));
   }

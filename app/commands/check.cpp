@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "app/console.hpp"
 #include "app/inputs.hpp"
 #include "app/text_table.hpp"
+#include "layout/json.hpp"
 #include "layout/memory.hpp"
 
 namespace shardscope::app {
@@ -129,6 +131,16 @@ bool geometry_is_sound(const std::vector<Violation>& violations) {
   });
 }
 
+Status save_layout_file(const std::string& path, const Layout& layout) {
+  if (path.empty()) return {};
+  std::ofstream out(path);
+  out << to_json(layout) << '\n';
+  out.close();
+  if (out) return {};
+  return fail({ErrorKind::runtime, "the layout cannot be written", path, "",
+               "Choose a folder that exists and that you may write"});
+}
+
 }  // namespace
 
 Status check_layout(const CheckOptions& options) {
@@ -136,6 +148,7 @@ Status check_layout(const CheckOptions& options) {
   if (!inputs) return fail(inputs.error());
   const Result<Layout> layout = load_layout(options.layout, *inputs);
   if (!layout) return fail(layout.error());
+  if (Status saved = save_layout_file(options.save, *layout); !saved) return saved;
   const std::vector<Violation> violations =
       check(inputs->workload, inputs->topology, *layout, options.executor);
   MemoryAccount memory;

@@ -1,5 +1,6 @@
 // The commands end to end: a person's session from a model to a comparison.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -56,6 +57,60 @@ TEST_F(Commands, CheckTellsMemoryOfEveryRank) {
   EXPECT_TRUE(checked["valid"].get<bool>());
   ASSERT_EQ(checked["memory"].size(), 4u);
   EXPECT_GT(checked["memory"][0]["weights"].get<std::int64_t>(), 0);
+}
+
+TEST_F(Commands, TheExampleLayoutIsValid) {
+  const std::string example = std::string(SHARDSCOPE_SOURCE_DIR) + "/examples/dcnv2-2x4.json";
+  const Json checked = json({"check", "--workload", "dcnv2", "--rows-cap", "100000", "--batch",
+                             "2048", "--topology", "host-cpu:2x4", "--layout", example});
+  EXPECT_TRUE(checked["valid"].get<bool>());
+  EXPECT_TRUE(checked["violations"].empty()) << checked["violations"];
+}
+
+TEST_F(Commands, CheckSavesABaselineAsAFileToEdit) {
+  (void)json(with_small({"check", "--layout", "uniform", "--save", "mine.json"}));
+  const Json checked = json(with_small({"check", "--layout", "mine.json"}));
+  EXPECT_EQ(checked["layout"], "uniform");
+  EXPECT_TRUE(checked["valid"].get<bool>());
+}
+
+TEST_F(Commands, TrainLearnsTheSyntheticTaskAndKeepsItsCurve) {
+  const Json trained = json({"train", "--workload", "criteo-kaggle", "--rows-cap", "100", "--batch",
+                             "128", "--topology", "host-cpu:1x2", "--iterations", "60",
+                             "--evaluate-every", "30", "--session", "t.shardscope"});
+  ASSERT_EQ(trained["curve"].size(), 2u);
+  EXPECT_EQ(trained["curve"][1]["iteration"], 60);
+  EXPECT_LT(trained["curve"][1]["loss"].get<double>(), trained["curve"][0]["loss"].get<double>());
+  EXPECT_GT(trained["curve"][1]["auc"].get<double>(), 0.5);
+  EXPECT_LT(trained["curve"][1]["auc"].get<double>(), trained["ceiling_auc"].get<double>());
+  EXPECT_EQ(json({"inspect", "t.shardscope"})["runs"][0]["curve"].size(), 4u);
+}
+
+TEST_F(Commands, TrainWithoutADensePartIsRefused) {
+  const ProgramResult result = run_program(with_small({"train"}), folder_.path());
+  EXPECT_EQ(result.code, 1);
+  EXPECT_NE(result.err.find("dense part"), std::string::npos) << result.err;
+}
+
+TEST_F(Commands, EmbeddingsRunWithoutTheDensePart) {
+  const Json profiled =
+      json({"profile", "--workload", "criteo-kaggle", "--rows-cap", "100", "--batch", "64",
+            "--topology", "host-cpu:1x2", "--no-dense", "--iterations", "4"});
+  EXPECT_FALSE(profiled["stages"].contains("dense_forward"));
+  EXPECT_TRUE(profiled["stages"].contains("update"));
+}
+
+TEST_F(Commands, RecordedStreamsNeedNoDescription) {
+  std::string stream;
+  for (int sample = 0; sample < 64; ++sample) {
+    stream += std::to_string(sample % 2);
+    for (int column = 0; column < 13; ++column) stream += fmt::format("\t{}", sample + column);
+    for (int column = 0; column < 26; ++column) stream += fmt::format("\tv{}", sample % 7 + column);
+    stream += '\n';
+  }
+  folder_.write("clicks.txt", stream);
+  const Json stats = json({"stats", "--workload", "./clicks.txt", "--batch", "16"});
+  EXPECT_EQ(stats["tables"].size(), 26u);
 }
 
 TEST_F(Commands, StatsAreStoredAndPrinted) {
