@@ -15,8 +15,6 @@ namespace {
 
 using Kind = ActivityRecord::Kind;
 
-constexpr std::int64_t kPushPopRange = 59;  // ENUM_NSYS_EVENT_TYPE
-
 std::optional<std::int64_t> graph_node(const ActivityRecord& record) {
   return record.graph_node != 0 ? std::optional(static_cast<std::int64_t>(record.graph_node))
                                 : std::nullopt;

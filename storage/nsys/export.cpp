@@ -18,8 +18,6 @@
 namespace shardscope::storage::nsys {
 namespace {
 
-constexpr std::int64_t kPushPopRange = 59;  // ENUM_NSYS_EVENT_TYPE
-
 Result<bool> has_table(Database& database, const char* name) {
   const auto found = select(
       database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",

@@ -11,6 +11,9 @@ namespace shardscope::storage::nsys {
 
 inline constexpr std::int64_t kVirtualMachine = std::int64_t{1} << 48;
 
+/// ENUM_NSYS_EVENT_TYPE of an NVTX range that was pushed and popped.
+inline constexpr std::int64_t kPushPopRange = 59;
+
 /// Process number (24 bits) as a globalPid: vm << 48 | pid << 24.
 [[nodiscard]] constexpr std::int64_t global_pid(std::int64_t process) {
   return kVirtualMachine | ((process & 0xffffff) << 24);
