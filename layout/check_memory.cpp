@@ -73,10 +73,11 @@ std::string cure_of(const CheckInput& input, std::int32_t rank, std::int64_t ove
   if (input.placement(t).cluster == ClusterType::DP) {
     return fmt::format("Shard {} instead of replicating it", what);
   }
-  const std::int64_t parts = (*largest + (*largest - over) - 1) / (*largest - over);
+  const std::int64_t kept = *largest - over;
+  const std::int64_t parts = (*largest - 1) / kept + 1;
   return fmt::format(
       "Move {} elsewhere, or keep at most {:.2f} GiB of it there: 1 of {} equal parts", what,
-      gib(*largest - over), parts);
+      gib(kept), parts);
 }
 
 void check_gpus(const CheckInput& input, const MemoryAccount& account, Report& report) {

@@ -40,6 +40,14 @@ SHARDSCOPE_COUNTED void* operator new(std::size_t size, std::align_val_t alignme
 SHARDSCOPE_COUNTED void* operator new[](std::size_t size, std::align_val_t alignment) {
   return counted(size, alignment);
 }
+// std::stable_sort asks this way; without it a sanitizer's own new would meet our delete.
+SHARDSCOPE_COUNTED void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  allocations_made.fetch_add(1, std::memory_order_relaxed);
+  return std::malloc(size == 0 ? 1 : size);
+}
+SHARDSCOPE_COUNTED void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
 SHARDSCOPE_COUNTED void operator delete(void* memory) noexcept {
   std::free(memory);
 }
