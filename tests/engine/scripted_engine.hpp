@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -86,16 +87,22 @@ class ScriptedEngine : public Engine {
 /// Keeps what it is given.
 class KeepingSink : public RecordSink {
  public:
-  Result<std::int64_t> begin_run(const RunInfo&) override { return ++runs; }
+  Result<std::int64_t> begin_run(const RunInfo&) override {
+    const std::lock_guard guard(mutex_);
+    return ++runs;
+  }
   void spans(std::int64_t, std::span<const Span> batch) override {
+    const std::lock_guard guard(mutex_);
     kept_spans.insert(kept_spans.end(), batch.begin(), batch.end());
   }
   void iterations(std::int64_t, std::span<const Iteration> batch) override {
+    const std::lock_guard guard(mutex_);
     kept_iterations.insert(kept_iterations.end(), batch.begin(), batch.end());
   }
   void activities(std::int64_t, std::span<const ActivityRecord>) override {}
   void dropped(std::int64_t, std::int64_t) override {}
   Status end_run(std::int64_t, const RunSummary& summary) override {
+    const std::lock_guard guard(mutex_);
     summaries.push_back(summary);
     return {};
   }
@@ -104,6 +111,9 @@ class KeepingSink : public RecordSink {
   std::vector<Span> kept_spans;
   std::vector<Iteration> kept_iterations;
   std::vector<RunSummary> summaries;
+
+ private:
+  std::mutex mutex_;  // several drain threads deliver
 };
 
 }  // namespace shardscope::engine
