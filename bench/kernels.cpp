@@ -276,7 +276,7 @@ class Backward {
         gradient_of_(kIds),
         squares_(kIds),
         scratch_(allocated(sort_scratch_bytes(kIds, fixture().rows()))),
-        row_scratch_(kWidth) {
+        row_scratch_(static_cast<std::size_t>(reduce_update_bytes(kWidth) / 4)) {
     for (std::size_t n = 0; n < gradient_of_.size(); ++n) {
       gradient_of_[n] = static_cast<std::uint32_t>(gradient_per_bag ? n / kHotness : n);
     }
