@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace shardscope::storage {
@@ -54,7 +55,8 @@ Error cannot_lock(const std::string& path, int reason) {
 }  // namespace
 
 Result<LockFile> LockFile::acquire(const std::string& path) {
-  const std::string lock_path = path + ".lock";
+  // Absolute: it is removed under the same name even if the working directory changes.
+  const std::string lock_path = std::filesystem::absolute(path + ".lock").string();
   while (true) {
     FileDescriptor file(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (!file) return fail(cannot_lock(lock_path, errno));

@@ -98,7 +98,7 @@ Status ensure_index(SessionState& state) {
 Status finish(SessionState& state, std::int64_t run, const RunSummary& summary,
               std::optional<std::int64_t> end_ns) {
   if (Status done = ensure_index(state); !done) return done;
-  Result<Database> reader = Database::open(state.path, Database::Open::read_only);
+  Result<Database> reader = Database::open(state.database.file(), Database::Open::read_only);
   if (!reader) return fail(reader.error());
   const Result<RunScan> scan =
       scan_run(*reader, run, [&](const Track& track, const Levels& levels) {

@@ -85,7 +85,7 @@ Status start_writing(SessionState& state) {
   // A file system without shared memory keeps the rollback journal: slower, as safe.
   const Result<std::string> mode = state.database.text("PRAGMA journal_mode = WAL");
   if (!mode) return fail(mode.error());
-  if (*mode == "wal") state.checkpointer = std::make_unique<Checkpointer>(state.path);
+  if (*mode == "wal") state.checkpointer = std::make_unique<Checkpointer>(state.database.file());
   return {};
 }
 

@@ -76,6 +76,11 @@ std::int64_t Database::changes() const {
   return sqlite3_changes64(handle_.get());
 }
 
+std::string Database::file() const {
+  const char* name = sqlite3_db_filename(handle_.get(), "main");
+  return name != nullptr ? name : "";
+}
+
 void Database::set_busy_timeout(std::chrono::milliseconds timeout) {
   sqlite3_busy_timeout(handle_.get(), static_cast<int>(timeout.count()));
 }

@@ -37,7 +37,10 @@ class Database {
   [[nodiscard]] Status copy_to(Database& target);
 
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
+  /// As it was given to open(): for messages.
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// Absolute path, whatever the working directory is by now; empty for a temporary database.
+  [[nodiscard]] std::string file() const;
   [[nodiscard]] explicit operator bool() const { return static_cast<bool>(handle_); }
   /// Closes the connection. Statements of it must be gone.
   void close() { handle_.reset(); }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
 #include "profiler/recorder.hpp"
@@ -135,6 +136,22 @@ TEST(SessionWriter, ManyProducersAndTwoRunsLoseNothing) {
                              std::to_string(run)),
               8000);
   }
+}
+
+TEST(SessionWriter, DoesNotMindAChangeOfTheWorkingDirectory) {
+  const test::TempDirectory directory;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(directory.path());
+  {
+    Session session = Session::create("a.shardscope").value();
+    std::filesystem::current_path(before);
+    SessionWriter writer(session);
+    const std::int64_t run = writer.begin_run(test::sample_run()).value();
+    writer.spans(run, test::sample_spans(3));
+    const Status ended = writer.end_run(run, {});
+    EXPECT_TRUE(ended) << to_string(ended.error());
+  }
+  EXPECT_EQ(directory.files(), 1u);
 }
 
 TEST(SessionWriter, ClosesTheRunsOfAKilledProgramAsIncomplete) {
