@@ -24,10 +24,6 @@ inline constexpr std::int64_t kPushPopRange = 59;
   return of_process | (thread & 0xffffff);
 }
 
-[[nodiscard]] constexpr std::int64_t process_of(std::int64_t global_id) {
-  return (global_id >> 24) & 0xffffff;
-}
-
 /// Nsight Systems counts pageable as 0 and unknown last; CUPTI counts unknown as 0.
 [[nodiscard]] constexpr std::int64_t memory_kind(MemoryKind kind) {
   constexpr std::int64_t kUnknown = 7;
