@@ -30,7 +30,7 @@ class ScheduleBuilder {
 
   void add(Stage stage, Work work, std::uint8_t stream, std::initializer_list<Key> after,
            bool next_batch = false) {
-    if (!is_present(work)) return;
+    if (!presence_.has(work)) return;
     ScheduleStep step;
     step.stage = stage;
     step.work = work;
@@ -48,22 +48,6 @@ class ScheduleBuilder {
   [[nodiscard]] Schedule take() { return std::move(schedule_); }
 
  private:
-  [[nodiscard]] bool is_present(Work work) const {
-    switch (work) {
-      case Work::DP:
-        return presence_.dp;
-      case Work::RB:
-        return presence_.rb;
-      case Work::UB:
-        return presence_.ub;
-      case Work::bottom_mlp:
-      case Work::top_mlp:
-      case Work::dense:
-        return presence_.dense;
-    }
-    return false;
-  }
-
   /// The step of this iteration's batch.
   [[nodiscard]] std::optional<std::uint16_t> find(const Key& key) const {
     for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
@@ -143,6 +127,22 @@ void add_prefetch(ScheduleBuilder& builder) {
 }
 
 }  // namespace
+
+bool SchedulePresence::has(Work work) const {
+  switch (work) {
+    case Work::DP:
+      return dp;
+    case Work::RB:
+      return rb;
+    case Work::UB:
+      return ub;
+    case Work::bottom_mlp:
+    case Work::top_mlp:
+    case Work::dense:
+      return dense;
+  }
+  return false;
+}
 
 SchedulePresence presence_of(const Workload& workload, const Layout& layout) {
   SchedulePresence presence;

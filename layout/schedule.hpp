@@ -12,9 +12,9 @@ namespace shardscope {
 
 /// Iteration stages. The same names in traces, databases, charts and predictions.
 enum class Stage : std::uint8_t {
-  input_dist,         ///< ids travel to the owners of their rows
-  model_forward,      ///< lookup, and pooling at the owner (DP, RB)
-  network_forward,    ///< vectors travel to the samples' ranks and are combined there
+  input_dist,       ///< ids travel to the owners of their rows
+  model_forward,    ///< lookup, and pooling at the owner (DP, RB)
+  network_forward,  ///< vectors travel to the samples' ranks and are combined there
   dense_forward,
   dense_backward,
   network_backward,   ///< gradients travel to the owners
@@ -34,7 +34,9 @@ enum class Work : std::uint8_t { DP, RB, UB, bottom_mlp, top_mlp, dense };
 inline constexpr int kWorks = 6;
 
 [[nodiscard]] const char* to_string(Work value);
-[[nodiscard]] constexpr Work work_of(ClusterType type) { return static_cast<Work>(type); }
+[[nodiscard]] constexpr Work work_of(ClusterType type) {
+  return static_cast<Work>(type);
+}
 
 /// One step of an iteration. Steps of one stream run in order of the list; `waits` adds edges.
 struct ScheduleStep {
@@ -73,6 +75,9 @@ struct SchedulePresence {
   bool rb = false;
   bool ub = false;
   bool dense = false;
+
+  /// Whether an iteration has steps of that work.
+  [[nodiscard]] bool has(Work work) const;
 };
 
 [[nodiscard]] SchedulePresence presence_of(const Workload& workload, const Layout& layout);

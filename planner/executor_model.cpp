@@ -49,22 +49,9 @@ class TorchRecSchedule {
   }
 
  private:
-  [[nodiscard]] bool is_present(Work work) const {
-    switch (work) {
-      case Work::DP:
-        return presence_.dp;
-      case Work::RB:
-        return presence_.rb;
-      case Work::UB:
-        return presence_.ub;
-      default:
-        return presence_.dense;
-    }
-  }
-
   void add(Stage stage, Work work, std::uint8_t stream,
            std::initializer_list<std::pair<Stage, Work>> after, bool next_batch = false) {
-    if (!is_present(work)) return;
+    if (!presence_.has(work)) return;
     ScheduleStep step{stage, work, stream, {}, next_batch};
     for (const auto& [waited_stage, waited_work] : after) {
       for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
