@@ -108,19 +108,13 @@ void DpCluster::begin_index(Batch& batch, const RankBatch& input, std::size_t i)
     count += ids.ids.size();
   }
   if (plan_.fault == Fault::lost_duplicate && count > 1) --count;
-  SortIndex sort;
+  SortIndex sort = sort_into(state.index, staging_);
   sort.count = count;
   sort.rows = staging_.rows;
   sort.key = plan_.workload.key;
   sort.row_limit = plan_.table(state.table).rows;
   sort.gradient_row = staging_.gradient_row;
   sort.weights = state.weighted ? staging_.weights : nullptr;
-  sort.unique_rows = state.index.unique_rows;
-  sort.offsets = state.index.offsets;
-  sort.sorted_gradient_row = state.index.sorted_gradient_row;
-  sort.sorted_weights = state.index.sorted_weights;
-  sort.unique_count = state.index.unique_count;
-  sort.scratch = staging_.scratch;
   batch.sorts.push_back(sort);
 }
 

@@ -21,6 +21,17 @@ SortedIndex sorted_index_of(Arena& arena, const std::string& prefix, const std::
   return index;
 }
 
+SortIndex sort_into(const SortedIndex& index, const IndexStaging& staging) {
+  SortIndex sort;
+  sort.unique_rows = index.unique_rows;
+  sort.offsets = index.offsets;
+  sort.sorted_gradient_row = index.sorted_gradient_row;
+  sort.sorted_weights = index.sorted_weights;
+  sort.unique_count = index.unique_count;
+  sort.scratch = staging.scratch;
+  return sort;
+}
+
 OwnedRows::OwnedRows(const RunPlan& plan, RankMemory& memory, Ops& ops, ClusterType cluster,
                      const std::string& prefix)
     : plan_(plan), memory_(memory), ops_(ops), cluster_(cluster), prefix_(prefix) {

@@ -41,6 +41,10 @@ struct IndexStaging {
   }
 };
 
+/// Index calculation that works in `staging` and leaves its result in `index`; the caller adds what
+/// is sorted.
+[[nodiscard]] SortIndex sort_into(const SortedIndex& index, const IndexStaging& staging);
+
 /// A column shard of an owned row shard.
 struct OwnedColumn {
   ShardMemory shard;

@@ -196,19 +196,13 @@ void RbCluster::fill_index(Batch& batch) {
       }
     }
     if (plan_.fault == Fault::lost_duplicate && count > 1) --count;
-    SortIndex sort;
+    SortIndex sort = sort_into(owned.index, staging_);
     sort.count = count;
     sort.rows = staging_.rows;
     sort.key = plan_.workload.key;
     sort.row_limit = owned.columns.front().shard.rows;
     sort.gradient_row = staging_.gradient_row;
     sort.weights = owned.weighted ? staging_.weights : nullptr;
-    sort.unique_rows = owned.index.unique_rows;
-    sort.offsets = owned.index.offsets;
-    sort.sorted_gradient_row = owned.index.sorted_gradient_row;
-    sort.sorted_weights = owned.index.sorted_weights;
-    sort.unique_count = owned.index.unique_count;
-    sort.scratch = staging_.scratch;
     batch.sorts.push_back(sort);
   }
 }

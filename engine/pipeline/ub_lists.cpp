@@ -88,19 +88,13 @@ void UbCluster::fill_lookups(Batch& batch, const RankBatch& input) {
       count += ids.ids.size();
     }
     if (plan_.fault == Fault::lost_duplicate && count > asked) --count;
-    SortIndex sort;
+    SortIndex sort = sort_into(state.index, staging_);
     sort.count = count;
     sort.rows = batch.slots[i];
     sort.key = KeyType::i32;
     sort.row_limit = asked;
     sort.gradient_row = staging_.gradient_row;
     sort.weights = state.weighted ? staging_.weights : nullptr;
-    sort.unique_rows = state.index.unique_rows;
-    sort.offsets = state.index.offsets;
-    sort.sorted_gradient_row = state.index.sorted_gradient_row;
-    sort.sorted_weights = state.index.sorted_weights;
-    sort.unique_count = state.index.unique_count;
-    sort.scratch = staging_.scratch;
     batch.consumer_sorts.push_back(sort);
   }
 }
@@ -120,16 +114,11 @@ void UbCluster::fill_owner_index(Batch& batch) {
                         staging_.rows + count * key_bytes_, asked * key_bytes_});
       count += asked;
     }
-    SortIndex sort;
+    SortIndex sort = sort_into(owned.index, staging_);
     sort.count = count;
     sort.rows = staging_.rows;
     sort.key = plan_.workload.key;
     sort.row_limit = owned.columns.front().shard.rows;
-    sort.unique_rows = owned.index.unique_rows;
-    sort.offsets = owned.index.offsets;
-    sort.sorted_gradient_row = owned.index.sorted_gradient_row;
-    sort.unique_count = owned.index.unique_count;
-    sort.scratch = staging_.scratch;
     batch.owner_sorts.push_back(sort);
   }
 }
