@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/comm/half.hpp"
+#include "engine/cpu/half.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -25,7 +25,7 @@ __attribute__((target("avx,f16c"))) void load_fp16_f16c(float* to, const std::ui
     const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i));
     _mm256_storeu_ps(to + i, _mm256_cvtph_ps(half));
   }
-  for (; i < count; ++i) to[i] = float_of_fp16(from[i]);
+  for (; i < count; ++i) to[i] = fp16_to_float(from[i]);
 }
 
 __attribute__((target("avx,f16c"))) void store_fp16_f16c(std::uint16_t* to, const float* from,
@@ -35,7 +35,7 @@ __attribute__((target("avx,f16c"))) void store_fp16_f16c(std::uint16_t* to, cons
     const __m128i half = _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), half);
   }
-  for (; i < count; ++i) to[i] = fp16_of_float(from[i]);
+  for (; i < count; ++i) to[i] = float_to_fp16(from[i]);
 }
 
 bool has_f16c() {
@@ -54,10 +54,10 @@ void load_block(float* to, const std::byte* from, std::int64_t count, DType dtyp
 #if defined(__x86_64__)
       if (has_f16c()) return load_fp16_f16c(to, half, count);
 #endif
-      for (std::int64_t i = 0; i < count; ++i) to[i] = float_of_fp16(half[i]);
+      for (std::int64_t i = 0; i < count; ++i) to[i] = fp16_to_float(half[i]);
       return;
     case DType::bf16:
-      for (std::int64_t i = 0; i < count; ++i) to[i] = float_of_bf16(half[i]);
+      for (std::int64_t i = 0; i < count; ++i) to[i] = bf16_to_float(half[i]);
       return;
   }
 }
@@ -72,10 +72,10 @@ void store_block(std::byte* to, const float* from, std::int64_t count, DType dty
 #if defined(__x86_64__)
       if (has_f16c()) return store_fp16_f16c(half, from, count);
 #endif
-      for (std::int64_t i = 0; i < count; ++i) half[i] = fp16_of_float(from[i]);
+      for (std::int64_t i = 0; i < count; ++i) half[i] = float_to_fp16(from[i]);
       return;
     case DType::bf16:
-      for (std::int64_t i = 0; i < count; ++i) half[i] = bf16_of_float(from[i]);
+      for (std::int64_t i = 0; i < count; ++i) half[i] = float_to_bf16(from[i]);
       return;
   }
 }

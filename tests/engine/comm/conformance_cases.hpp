@@ -6,9 +6,9 @@
 #include <atomic>
 #include <numeric>
 
-#include "engine/comm/half.hpp"
 #include "engine/comm/peer_window.hpp"
 #include "engine/comm/reduce.hpp"
+#include "engine/cpu/half.hpp"
 #include "tests/engine/comm/conformance.hpp"
 #include "tests/engine/comm/exchange_plan.hpp"
 
@@ -163,7 +163,7 @@ TEST_P(CommunicatorConformance, CountsReachTheirPeers) {
       std::memcpy(bytes.data() + 4 * i, &values[i], 4);
     } else {
       const std::uint16_t half =
-          dtype == DType::fp16 ? fp16_of_float(values[i]) : bf16_of_float(values[i]);
+          dtype == DType::fp16 ? float_to_fp16(values[i]) : float_to_bf16(values[i]);
       std::memcpy(bytes.data() + 2 * i, &half, 2);
     }
   }
@@ -178,7 +178,7 @@ TEST_P(CommunicatorConformance, CountsReachTheirPeers) {
     } else {
       std::uint16_t half = 0;
       std::memcpy(&half, bytes.data() + 2 * i, 2);
-      values[i] = dtype == DType::fp16 ? float_of_fp16(half) : float_of_bf16(half);
+      values[i] = dtype == DType::fp16 ? fp16_to_float(half) : bf16_to_float(half);
     }
   }
   return values;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <random>
 
-#include "engine/comm/half.hpp"
+#include "engine/cpu/half.hpp"
 
 namespace shardscope::engine {
 namespace {
@@ -56,11 +56,11 @@ void expect_sums(DType dtype, float (*load)(std::uint16_t), std::uint16_t (*stor
 }
 
 TEST(Reduce, SumsFp16InOrderWithOneRounding) {
-  expect_sums(DType::fp16, float_of_fp16, fp16_of_float);
+  expect_sums(DType::fp16, fp16_to_float, float_to_fp16);
 }
 
 TEST(Reduce, SumsBf16InOrderWithOneRounding) {
-  expect_sums(DType::bf16, float_of_bf16, bf16_of_float);
+  expect_sums(DType::bf16, bf16_to_float, float_to_bf16);
 }
 
 TEST(Reduce, SumsFp32InOrder) {

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <ctime>
 #include <thread>
 
+#include "engine/comm/peer_window.hpp"
 #include "engine/comm/progress.hpp"
 #include "engine/comm/threads.hpp"
 #include "tests/engine/comm/conformance.hpp"
@@ -168,6 +170,40 @@ TEST(Wires, CountsAndSumsAreHeldBackToo) {
   for (const auto& stream : streams) stream->synchronize(stream->record());
   EXPECT_GE(now_ns() - start, 16 * kMs);  // half the array there, half back
   EXPECT_GT(comms[0]->times().wire_ns, 20 * kMs);
+}
+
+TEST(Wires, WritesIntoAPeersWindowArriveWithTheFence) {
+  auto fabric = ThreadsFabric::create(topology_of(1, 2, 2), 1, {{1e6, 0}, conformance::kPatience});
+  ASSERT_TRUE(fabric);
+  std::atomic<std::int64_t> wrote_at_ns{0};
+  std::vector<std::thread> ranks;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    ranks.emplace_back([&fabric, &wrote_at_ns, rank] {
+      const auto comm = (*fabric)->communicator(rank, 0);
+      const auto stream = make_cpu_stream(StreamMode::threaded, "wires-test");
+      std::vector<std::byte> buffer(100);
+      PeerWindow* window = comm->peer_window();
+      window->publish(*stream, buffer.data(), 100);
+      window->fence(*stream);
+      stream->synchronize(stream->record());
+      for (int round = 0; round < 3; ++round) {
+        // Only rank 0 writes, 20 ms worth of bytes; both pass the fence when they have arrived.
+        if (rank == 0) {
+          wrote_at_ns = now_ns();
+          window->wrote(*stream, 1, 20'000);
+        }
+        window->fence(*stream);
+        stream->synchronize(stream->record());
+        EXPECT_GE(now_ns() - wrote_at_ns, 20 * kMs);
+        const std::int64_t held_back_ns = comm->times().wire_ns;
+        window->fence(*stream);
+        stream->synchronize(stream->record());
+        EXPECT_EQ(comm->times().wire_ns, held_back_ns);  // nothing was written since
+      }
+      EXPECT_EQ(comm->sent(), (LinkBytes{rank == 0 ? 60'000 : 0, 0}));
+    });
+  }
+  for (auto& rank : ranks) rank.join();
 }
 
 TEST(Wires, ASlowWireIsNotALatePeer) {
