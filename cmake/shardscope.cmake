@@ -34,14 +34,17 @@ function(shardscope_sources out folder)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# shardscope_library(NAME [EXCLUDE file] LINK targets...): the folder NAME as the library
-# shardscope_NAME.
+# shardscope_library(NAME [FOLDER folder] [EXCLUDE paths...] LINK targets...): the folder (NAME
+# unless told otherwise) as the library shardscope_NAME, without the files under the excluded paths.
 function(shardscope_library name)
-  cmake_parse_arguments(ARG "" "EXCLUDE" "LINK" ${ARGN})
-  shardscope_sources(sources ${name})
-  if(ARG_EXCLUDE)
-    list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/${ARG_EXCLUDE})
+  cmake_parse_arguments(ARG "" "FOLDER" "EXCLUDE;LINK" ${ARGN})
+  if(NOT ARG_FOLDER)
+    set(ARG_FOLDER ${name})
   endif()
+  shardscope_sources(sources ${ARG_FOLDER})
+  foreach(path ${ARG_EXCLUDE})
+    list(FILTER sources EXCLUDE REGEX "/${path}")
+  endforeach()
   # Files compiled once per instruction set include themselves: each needs a unit of its own.
   set(per_target ${sources})
   list(FILTER per_target INCLUDE REGEX "/engine/(cpu|dense)/")
