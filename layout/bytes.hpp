@@ -1,6 +1,6 @@
 #pragma once
 // Bytes every rank sends in one iteration, per stage and link class, exactly as the engine's
-// communicator counts them. Message formats stand in engine/pipeline; the formulas here are their
+// communicator counts them. Message formats stand in docs/pipeline.md; the formulas here are their
 // sizes.
 
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 // Size of every message between two ranks, per exchange. One message is one peer's part of an
-// all-to-all; the formats stand in engine/pipeline/formats.hpp.
+// all-to-all; the formats stand in docs/pipeline.md.
 
 #include <cstdint>
 #include <vector>
