@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/ops.hpp"
 #include "layout/workload.hpp"
 
 namespace shardscope::engine {
@@ -21,6 +22,16 @@ struct CopyBytes {
 struct FillZero {
   void* to = nullptr;
   std::int64_t bytes = 0;
+};
+
+/// The sum of several terms, in order: each copies or accumulates into the same fp32 rows, the
+/// first does not accumulate. Some rows at a time, so that they stay in cache between the terms.
+/// With `store` the sum goes on to its target from there, and only the sum's first rows are used as
+/// scratch: a 16-bit wire's sums are added up in fp32.
+struct SumColumns {
+  const CopyColumns* terms = nullptr;
+  std::int32_t count = 0;
+  const CopyColumns* store = nullptr;  ///< or null
 };
 
 /// scale[b] = 1 / lengths[b]; 0 for an empty bag.
@@ -144,6 +155,7 @@ struct UnpackSums {
 
 void copy_bytes(const CopyBytes& call);
 void fill_zero(const FillZero& call);
+void sum_columns(const SumColumns& call);
 void bag_scale(const BagScale& call);
 void scale_rows(const ScaleRows& call);
 void mean_bags(const MeanBags& call);

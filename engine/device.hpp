@@ -30,6 +30,7 @@ class Ops {
 
   virtual void copy_bytes(Stream& stream, std::span<const CopyBytes> calls) = 0;
   virtual void fill_zero(Stream& stream, std::span<const FillZero> calls) = 0;
+  virtual void sum_columns(Stream& stream, std::span<const SumColumns> calls) = 0;
   virtual void bag_scale(Stream& stream, std::span<const BagScale> calls) = 0;
   virtual void scale_rows(Stream& stream, std::span<const ScaleRows> calls) = 0;
   virtual void mean_bags(Stream& stream, std::span<const MeanBags> calls) = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/cpu/kernels.hpp"
 #include "engine/cpu/row_shards.hpp"
 
 namespace shardscope::engine {
@@ -37,7 +38,38 @@ void group_by_shard(const GroupIds& call, const Split& split) {
   }
 }
 
+/// Rows [first, first + rows) of a copy.
+CopyColumns rows_of(CopyColumns call, std::int64_t first, std::int64_t rows, bool move_from,
+                    bool move_to) {
+  if (move_from) {
+    call.from = static_cast<const std::byte*>(call.from) +
+                first * call.from_stride * bytes_of(call.from_type);
+  }
+  if (move_to) {
+    call.to = static_cast<std::byte*>(call.to) + first * call.to_stride * bytes_of(call.to_type);
+  }
+  if (call.scale != nullptr) call.scale += first;
+  call.rows = rows;
+  return call;
+}
+
 }  // namespace
+
+void sum_columns(const SumColumns& call) {
+  if (call.count == 0) return;
+  constexpr std::int64_t kBlockBytes = 16 * 1024;  // half of a first-level cache
+  const std::int64_t rows = call.terms[0].rows;
+  const std::int64_t block =
+      std::max<std::int64_t>(kBlockBytes / (4 * std::max<std::int64_t>(call.terms[0].width, 1)), 1);
+  const bool scratch = call.store != nullptr;
+  for (std::int64_t first = 0; first < rows; first += block) {
+    const std::int64_t count = std::min(block, rows - first);
+    for (std::int32_t i = 0; i < call.count; ++i) {
+      copy_columns(rows_of(call.terms[i], first, count, true, !scratch));
+    }
+    if (scratch) copy_columns(rows_of(*call.store, first, count, false, true));
+  }
+}
 
 void copy_bytes(const CopyBytes& call) {
   if (call.bytes > 0) std::memcpy(call.to, call.from, static_cast<std::size_t>(call.bytes));

@@ -59,6 +59,9 @@ class CpuOps final : public Ops {
   void fill_zero(Stream& stream, std::span<const FillZero> calls) override {
     enqueue_list(stream, calls, engine::fill_zero);
   }
+  void sum_columns(Stream& stream, std::span<const SumColumns> calls) override {
+    enqueue_list(stream, calls, engine::sum_columns);
+  }
   void bag_scale(Stream& stream, std::span<const BagScale> calls) override {
     enqueue_list(stream, calls, engine::bag_scale);
   }

@@ -70,11 +70,18 @@ class RbCluster final : public Cluster {
     bool summed_apart = false;  ///< several row shards on a 16-bit wire: summed in fp32 first
   };
 
-  /// A sum that a 16-bit wire needs in fp32 first: terms in order, then the conversion.
-  template <class Term>
-  struct SumApart {
-    std::vector<Term> terms;
+  /// A partial sum that a 16-bit wire needs in fp32 first: row shards in order, then the
+  /// conversion.
+  struct PooledApart {
+    std::vector<GatherPool> terms;
     CopyColumns store;
+  };
+
+  /// What a SumColumns points at.
+  struct ColumnSum {
+    std::vector<CopyColumns> terms;
+    CopyColumns store;
+    bool stores = false;
   };
 
   /// Offsets of one owner's partials in its message to a rail, for one sample.
@@ -107,7 +114,7 @@ class RbCluster final : public Cluster {
     std::vector<CopyBytes> pack_ids;
     std::vector<BagScale> scales;
     std::vector<std::vector<GatherPool>> pool;  ///< by wave: the n-th row shard of every partial
-    std::vector<SumApart<GatherPool>> pool_apart;
+    std::vector<PooledApart> pool_apart;
     std::vector<std::vector<CopyBytes>> index_copies;  ///< by owned row
     std::vector<std::vector<ExpandBags>> index_expands;
     std::vector<SortIndex> sorts;  ///< by owned row
@@ -125,11 +132,14 @@ class RbCluster final : public Cluster {
   [[nodiscard]] std::int64_t vector_bytes(const PartialUnit& unit, std::int32_t consumer) const;
   [[nodiscard]] std::int32_t width_of(const PartialUnit& unit) const;
   [[nodiscard]] std::int32_t rank_at(std::int32_t domain, std::int32_t rail) const;
-  void add_combine(std::size_t wave, const PartialUnit& unit, const std::byte* from, bool first);
+  void add_combine(std::vector<CopyColumns>& terms, const PartialUnit& unit,
+                   const std::byte* from) const;
   void add_gradient_pack(std::vector<CopyColumns>& packs, const PartialUnit& unit, std::byte* to);
   void add_rail_term(std::vector<CopyColumns>& terms, const PartialUnit& unit,
-                     std::int32_t consumer, std::int64_t from, std::int64_t out);
-  void add_rail_sum_apart(std::vector<CopyColumns> terms);
+                     std::int32_t consumer, std::int32_t owner, std::int64_t inside,
+                     std::int64_t out);
+  void add_rail_sum(std::vector<CopyColumns> terms);
+  [[nodiscard]] static std::vector<SumColumns> calls_of(const std::vector<ColumnSum>& sums);
   [[nodiscard]] OwnerPartials partials_of_owner(std::int32_t owner) const;
 
   // input_dist (rb_input_dist.cpp).
@@ -145,9 +155,8 @@ class RbCluster final : public Cluster {
   void fill_pool(Batch& batch);
   [[nodiscard]] GatherPool pool_call(const Batch& batch, const Partial& partial, std::size_t term,
                                      std::int32_t source) const;
-  [[nodiscard]] SumApart<GatherPool>& sum_apart(Batch& batch, std::size_t number,
-                                                const Partial& partial, std::byte* out,
-                                                std::int64_t bags) const;
+  [[nodiscard]] PooledApart& pooled_apart(Batch& batch, std::size_t number, const Partial& partial,
+                                          std::byte* out, std::int64_t bags) const;
   [[nodiscard]] std::int32_t source_row(const IdUnit& unit) const;
   void fill_index(Batch& batch);
 
@@ -177,9 +186,10 @@ class RbCluster final : public Cluster {
   bool any_flat_ = false;
   bool any_hierarchical_ = false;
 
-  std::vector<std::vector<CopyColumns>> combines_;   ///< by wave: an owner or a domain
-  std::vector<std::vector<CopyColumns>> rail_sums_;  ///< by wave: an owner in the domain
-  std::vector<SumApart<CopyColumns>> rail_sums_apart_;
+  std::vector<ColumnSum> combines_;   ///< terms: owners (flat) or domains (hierarchical)
+  std::vector<ColumnSum> rail_sums_;  ///< terms: owners in the domain
+  std::vector<SumColumns> combine_calls_;
+  std::vector<SumColumns> rail_sum_calls_;
   std::vector<CopyColumns> gradient_packs_flat_;
   std::vector<CopyColumns> gradient_packs_rail_;
   std::vector<CopyBytes> gradient_returns_;  ///< rail to the owners of its domain

@@ -12,8 +12,8 @@ void RbCluster::fill_pool(Batch& batch) {
     for (std::int32_t p = 0; p < ranks_; ++p) {
       const std::int64_t bags = plan_.bags(partial.unit.feature, p);
       std::byte* const out = partial.send + partial.offset[static_cast<std::size_t>(p)];
-      SumApart<GatherPool>* sum =
-          partial.summed_apart ? &sum_apart(batch, apart++, partial, out, bags) : nullptr;
+      PooledApart* sum =
+          partial.summed_apart ? &pooled_apart(batch, apart++, partial, out, bags) : nullptr;
       for (std::size_t term = 0; term < partial.id_units.size(); ++term) {
         GatherPool call = pool_call(batch, partial, term, p);
         call.accumulate = term > 0;
@@ -31,11 +31,11 @@ void RbCluster::fill_pool(Batch& batch) {
   }
 }
 
-RbCluster::SumApart<GatherPool>& RbCluster::sum_apart(Batch& batch, std::size_t number,
-                                                      const Partial& partial, std::byte* out,
-                                                      std::int64_t bags) const {
+RbCluster::PooledApart& RbCluster::pooled_apart(Batch& batch, std::size_t number,
+                                                const Partial& partial, std::byte* out,
+                                                std::int64_t bags) const {
   if (batch.pool_apart.size() == number) batch.pool_apart.emplace_back();
-  SumApart<GatherPool>& sum = batch.pool_apart[number];
+  PooledApart& sum = batch.pool_apart[number];
   sum.terms.clear();
   sum.store = {};
   sum.store.from = vectors_.partial;
@@ -73,7 +73,7 @@ void RbCluster::model_forward(const StageCall& call) {
   const Batch& batch = batches_[call.slot];
   ops_.bag_scale(call.stream, batch.scales);
   for (const std::vector<GatherPool>& wave : batch.pool) ops_.gather_pool(call.stream, wave);
-  for (const SumApart<GatherPool>& sum : batch.pool_apart) {
+  for (const PooledApart& sum : batch.pool_apart) {
     for (const GatherPool& term : sum.terms) ops_.gather_pool(call.stream, {&term, 1});
     ops_.copy_columns(call.stream, {&sum.store, 1});
   }
@@ -89,16 +89,12 @@ void RbCluster::network_forward(const StageCall& call) {
     call.communicator.alltoall_v(
         call.stream, Group::domain,
         all_to_all(vectors_.domain_send, owner_domain_, vectors_.domain_receive, rail_domain_));
-    for (const auto& wave : rail_sums_) ops_.copy_columns(call.stream, wave);
-    for (const SumApart<CopyColumns>& sum : rail_sums_apart_) {
-      for (const CopyColumns& term : sum.terms) ops_.copy_columns(call.stream, {&term, 1});
-      ops_.copy_columns(call.stream, {&sum.store, 1});
-    }
+    ops_.sum_columns(call.stream, rail_sum_calls_);
     call.communicator.alltoall_v(
         call.stream, Group::rail,
         all_to_all(vectors_.rail_send, rail_out_, vectors_.rail_receive, consumer_rail_));
   }
-  for (const std::vector<CopyColumns>& wave : combines_) ops_.copy_columns(call.stream, wave);
+  ops_.sum_columns(call.stream, combine_calls_);
 }
 
 void RbCluster::network_backward(const StageCall& call) {

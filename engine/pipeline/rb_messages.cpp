@@ -66,6 +66,7 @@ void RbCluster::place_flat_messages() {
   }
   owner_flat_ = MessageArrays::of_sizes(out);
   consumer_flat_ = MessageArrays::of_sizes(in);
+  owner_flat_.size(rank_) = consumer_flat_.size(rank_) = 0;
   const std::size_t flat = plan_.routes.rb_flat[static_cast<std::size_t>(rank_)].size();
   for (std::int32_t consumer = 0; consumer < ranks_; ++consumer) {
     std::int64_t offset = owner_flat_.offset(consumer);
@@ -94,6 +95,8 @@ void RbCluster::place_hierarchical_messages() {
   rail_domain_ = MessageArrays::of_sizes(rail_in);
   rail_out_ = MessageArrays::of_sizes(rail_out);
   consumer_rail_ = MessageArrays::of_sizes(consumer_in);
+  owner_domain_.size(rail) = rail_domain_.size(rail) = 0;
+  rail_out_.size(domain) = consumer_rail_.size(domain) = 0;
   const std::size_t flat = plan_.routes.rb_flat[static_cast<std::size_t>(rank_)].size();
   for (std::int32_t r = 0; r < topology.fast_domain; ++r) {
     std::int64_t offset = owner_domain_.offset(r);
@@ -107,34 +110,50 @@ void RbCluster::place_hierarchical_messages() {
 }
 
 // Received vectors into the outputs: owners (flat) and domains (hierarchical) in ascending order.
+// A rank's message to itself does not travel: it is read where it was written.
 void RbCluster::place_combines() {
-  combines_.resize(static_cast<std::size_t>(ranks_));
-  std::map<std::pair<std::int32_t, std::int32_t>, bool> begun;
-  const auto place = [&](std::int32_t wave, const std::vector<PartialUnit>& units,
-                         std::int64_t offset, const std::byte* receive, std::byte* gradient_send,
-                         std::vector<CopyColumns>& gradient_packs) {
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> sum_of;
+  const auto place = [&](const std::vector<PartialUnit>& units, const std::byte* from,
+                         std::byte* gradient_to, std::vector<CopyColumns>& gradient_packs) {
     for (const PartialUnit& unit : units) {
-      bool& seen = begun[{unit.feature, unit.column}];
-      add_combine(static_cast<std::size_t>(wave), unit, receive + offset, !seen);
-      seen = true;
-      add_gradient_pack(gradient_packs, unit, gradient_send + offset);
-      offset += vector_bytes(unit, rank_);
+      const auto [at, added] = sum_of.try_emplace({unit.feature, unit.column}, combines_.size());
+      if (added) combines_.emplace_back();
+      add_combine(combines_[at->second].terms, unit, from);
+      add_gradient_pack(gradient_packs, unit, gradient_to);
+      from += vector_bytes(unit, rank_);
+      gradient_to += vector_bytes(unit, rank_);
     }
   };
   for (std::int32_t owner = 0; owner < ranks_; ++owner) {
-    place(owner, plan_.routes.rb_flat[static_cast<std::size_t>(owner)],
-          consumer_flat_.offset(owner), vectors_.flat_receive, vectors_.flat_gradient_send,
+    const bool self = owner == rank_;
+    const std::int64_t offset = self ? owner_flat_.offset(rank_) : consumer_flat_.offset(owner);
+    place(plan_.routes.rb_flat[static_cast<std::size_t>(owner)],
+          (self ? vectors_.flat_send : vectors_.flat_receive) + offset,
+          (self ? vectors_.flat_gradient_receive : vectors_.flat_gradient_send) + offset,
           gradient_packs_flat_);
   }
   for (std::int32_t domain = 0; domain < plan_.topology.domains(); ++domain) {
-    place(domain, plan_.routes.rb_domain[static_cast<std::size_t>(domain)],
-          consumer_rail_.offset(domain), vectors_.rail_receive, vectors_.rail_gradient_send,
+    const bool self = domain == plan_.topology.domain_of(rank_);
+    const std::int64_t offset = self ? rail_out_.offset(domain) : consumer_rail_.offset(domain);
+    place(plan_.routes.rb_domain[static_cast<std::size_t>(domain)],
+          (self ? vectors_.rail_send : vectors_.rail_receive) + offset,
+          (self ? vectors_.rail_gradient_receive : vectors_.rail_gradient_send) + offset,
           gradient_packs_rail_);
   }
+  combine_calls_ = calls_of(combines_);
 }
 
-void RbCluster::add_combine(std::size_t wave, const PartialUnit& unit, const std::byte* from,
-                            bool first) {
+std::vector<SumColumns> RbCluster::calls_of(const std::vector<ColumnSum>& sums) {
+  std::vector<SumColumns> calls;
+  for (const ColumnSum& sum : sums) {
+    calls.push_back({sum.terms.data(), static_cast<std::int32_t>(sum.terms.size()),
+                     sum.stores ? &sum.store : nullptr});
+  }
+  return calls;
+}
+
+void RbCluster::add_combine(std::vector<CopyColumns>& terms, const PartialUnit& unit,
+                            const std::byte* from) const {
   const FeatureMemory& feature = memory_.feature(unit.feature);
   CopyColumns call;
   call.from = from;
@@ -145,8 +164,8 @@ void RbCluster::add_combine(std::size_t wave, const PartialUnit& unit, const std
   call.rows = plan_.bags(unit.feature, rank_);
   call.width = width_of(unit);
   call.scale = feature.bag_scale;
-  call.accumulate = !first;
-  combines_[wave].push_back(call);
+  call.accumulate = !terms.empty();
+  terms.push_back(call);
 }
 
 void RbCluster::add_gradient_pack(std::vector<CopyColumns>& packs, const PartialUnit& unit,
@@ -174,7 +193,6 @@ void RbCluster::place_rail_sums() {
   for (std::int32_t owner = 0; owner < topology.fast_domain; ++owner) {
     owners.push_back(partials_of_owner(rank_at(domain, owner)));
   }
-  rail_sums_.resize(owners.size());
   std::int64_t samples_before = 0;
   for (std::int32_t d = 0; d < topology.domains(); ++d) {
     const std::int32_t consumer = rank_at(d, rail);
@@ -184,21 +202,16 @@ void RbCluster::place_rail_sums() {
       for (std::size_t owner = 0; owner < owners.size(); ++owner) {
         const auto before = owners[owner].before.find({unit.feature, unit.column});
         if (before == owners[owner].before.end()) continue;
-        const std::int64_t from = rail_domain_.offsets[owner] + samples_before * owners[owner].all +
-                                  plan_.samples(consumer) * before->second;
-        add_rail_term(terms, unit, consumer, from, out);
+        const std::int64_t inside =
+            samples_before * owners[owner].all + plan_.samples(consumer) * before->second;
+        add_rail_term(terms, unit, consumer, static_cast<std::int32_t>(owner), inside, out);
       }
-      if (plan_.workload.wire != DType::fp32 && terms.size() > 1) {
-        add_rail_sum_apart(std::move(terms));
-      } else {
-        for (std::size_t wave = 0; wave < terms.size(); ++wave) {
-          rail_sums_[wave].push_back(terms[wave]);
-        }
-      }
+      add_rail_sum(std::move(terms));
       out += vector_bytes(unit, consumer);
     }
     samples_before += plan_.samples(consumer);
   }
+  rail_sum_calls_ = calls_of(rail_sums_);
 }
 
 RbCluster::OwnerPartials RbCluster::partials_of_owner(std::int32_t owner) const {
@@ -212,9 +225,13 @@ RbCluster::OwnerPartials RbCluster::partials_of_owner(std::int32_t owner) const 
 
 /// A partial of one owner towards its sum, and the sum's gradient on its way back to that owner.
 void RbCluster::add_rail_term(std::vector<CopyColumns>& terms, const PartialUnit& unit,
-                              std::int32_t consumer, std::int64_t from, std::int64_t out) {
+                              std::int32_t consumer, std::int32_t owner, std::int64_t inside,
+                              std::int64_t out) {
+  const bool self = owner == plan_.topology.rail_of(rank_);
+  const std::int64_t from =
+      inside + (self ? owner_domain_.offset(owner) : rail_domain_.offset(owner));
   CopyColumns call;
-  call.from = vectors_.domain_receive + from;
+  call.from = (self ? vectors_.domain_send : vectors_.domain_receive) + from;
   call.from_type = plan_.workload.wire;
   call.from_stride = width_of(unit);
   call.to = vectors_.rail_send + out;
@@ -224,21 +241,26 @@ void RbCluster::add_rail_term(std::vector<CopyColumns>& terms, const PartialUnit
   call.width = width_of(unit);
   call.accumulate = !terms.empty();
   terms.push_back(call);
-  gradient_returns_.push_back({vectors_.rail_gradient_receive + out,
-                               vectors_.domain_gradient_send + from, vector_bytes(unit, consumer)});
+  gradient_returns_.push_back(
+      {vectors_.rail_gradient_receive + out,
+       (self ? vectors_.domain_gradient_receive : vectors_.domain_gradient_send) + from,
+       vector_bytes(unit, consumer)});
 }
 
-void RbCluster::add_rail_sum_apart(std::vector<CopyColumns> terms) {
-  SumApart<CopyColumns> sum;
-  sum.store = terms.front();
-  sum.store.from = vectors_.partial;
-  sum.store.from_type = DType::fp32;
-  for (CopyColumns& term : terms) {
-    term.to = vectors_.partial;
-    term.to_type = DType::fp32;
+void RbCluster::add_rail_sum(std::vector<CopyColumns> terms) {
+  ColumnSum sum;
+  sum.stores = plan_.workload.wire != DType::fp32 && terms.size() > 1;
+  if (sum.stores) {
+    sum.store = terms.front();
+    sum.store.from = vectors_.partial;
+    sum.store.from_type = DType::fp32;
+    for (CopyColumns& term : terms) {
+      term.to = vectors_.partial;
+      term.to_type = DType::fp32;
+    }
   }
   sum.terms = std::move(terms);
-  rail_sums_apart_.push_back(std::move(sum));
+  rail_sums_.push_back(std::move(sum));
 }
 
 // Owners find the gradient of bag b of rank p in the message of p (or of p's rail), where the

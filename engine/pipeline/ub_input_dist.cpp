@@ -106,7 +106,7 @@ Status UbCluster::fill_messages(Batch& batch) {
       elements += count * unit.width;
     }
     batch.ids_sent.size(owner) = to - first;
-    batch.rows_received.size(owner) = elements * wire_bytes_;
+    batch.rows_received.size(owner) = owner == rank_ ? 0 : elements * wire_bytes_;
   }
   return {};
 }
@@ -129,7 +129,7 @@ Status UbCluster::read_counts(Batch& batch) {
       batch.rows += counts[u];
     }
     batch.ids_received.size(p) = from - first;
-    batch.rows_sent.size(p) = elements * wire_bytes_;
+    batch.rows_sent.size(p) = p == rank_ ? 0 : elements * wire_bytes_;
   }
   return {};
 }

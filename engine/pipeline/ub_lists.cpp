@@ -33,7 +33,11 @@ void UbCluster::fill_assembly(Batch& batch) {
   batch.assemble.clear();
   for (std::vector<CopyColumns>& packs : batch.gradient_packs) packs.clear();
   for (std::int32_t owner = 0; owner < ranks_; ++owner) {
-    std::int64_t offset = batch.rows_received.offset(owner);
+    // A rank's message to itself does not travel: it is read where it was written.
+    const bool self = owner == rank_;
+    const std::byte* const receive = self ? rows_send_ : rows_receive_;
+    std::byte* const back_to = self ? gradient_receive_ : gradient_send_;
+    std::int64_t offset = self ? batch.rows_sent.offset(owner) : batch.rows_received.offset(owner);
     for (const RowUnit& unit : plan_.routes.ub_rows[static_cast<std::size_t>(owner)]) {
       const std::size_t i = table_at_[static_cast<std::size_t>(unit.table)];
       const TablePlacement& placement = plan_.placement(unit.table);
@@ -43,7 +47,7 @@ void UbCluster::fill_assembly(Batch& batch) {
       for (std::int32_t k = 0; k < placement.column_shards(); ++k) {
         if (placement.owner(unit.row, k) != owner) continue;
         CopyColumns call;
-        call.from = rows_receive_ + offset;
+        call.from = receive + offset;
         call.from_type = plan_.workload.wire;
         call.from_stride = placement.width(k);
         call.to = tables_[i].rows + first * dim + placement.column_begin(k);
@@ -54,7 +58,7 @@ void UbCluster::fill_assembly(Batch& batch) {
         CopyColumns back;
         back.from = consumer_wgrad_ + first * dim + placement.column_begin(k);
         back.from_stride = dim;
-        back.to = gradient_send_ + offset;
+        back.to = back_to + offset;
         back.to_type = plan_.workload.wire;
         back.to_stride = placement.width(k);
         back.rows = count;
