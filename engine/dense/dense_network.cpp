@@ -49,6 +49,21 @@ Status check_dense_optimizer(const Workload& workload) {
                "Choose one of them for the dense part"});
 }
 
+/// OpenBLAS built without threads hands the same work buffer to callers that come at once, and
+/// their products are then wrong. Its other builds lock; they are told to use the caller's thread
+/// alone.
+Status prepare_blas() {
+  constexpr int kSequential = 0;
+  if (openblas_get_parallel() == kSequential) {
+    return fail({ErrorKind::runtime,
+                 "this OpenBLAS is built without threads and not safe to call from several ranks",
+                 "dense part", "an OpenBLAS built with threads",
+                 "Install libopenblas-pthread-dev, remove libopenblas-serial-dev and build anew"});
+  }
+  openblas_set_num_threads(1);
+  return {};
+}
+
 }  // namespace
 
 Result<DenseNetwork> DenseNetwork::create(const Workload& workload, std::int64_t max_samples,
@@ -58,8 +73,7 @@ Result<DenseNetwork> DenseNetwork::create(const Workload& workload, std::int64_t
   DenseNetwork network;
   if (!shape->present) return network;
   if (Status status = check_dense_optimizer(workload); !status) return fail(status.error());
-  // A threaded OpenBLAS may stand in for the serial one: ranks bring their own threads.
-  openblas_set_num_threads(1);
+  if (Status status = prepare_blas(); !status) return fail(status.error());
   network.context_ = {*shape, dense_plan(*shape, max_samples), buffers};
   network.optimizer_ = workload.dense.optimizer;
   return network;
