@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -20,7 +21,11 @@ void parallel_for(std::int64_t count, const Work& work) {
     for (std::int64_t i = next++; i < count; i = next++) work(i);
   };
   std::vector<std::jthread> threads;
-  for (std::int64_t i = 0; i < helpers; ++i) threads.emplace_back(run);
+  try {
+    for (std::int64_t i = 0; i < helpers; ++i) threads.emplace_back(run);
+  } catch (const std::system_error&) {
+    // The machine gives no more threads: those there are do the work.
+  }
   run();
 }
 

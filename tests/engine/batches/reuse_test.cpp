@@ -11,12 +11,12 @@
 namespace shardscope::engine {
 namespace {
 
-constexpr double kNoUpperBound = std::numeric_limits<double>::infinity();
+constexpr double kOpenEnd = std::numeric_limits<double>::infinity();
 
 /// Shares of a production-like histogram, heavy tail included.
-const std::vector<ReuseBin> kBins = {
-    {1, 0.473},  {2, 0.152},  {4, 0.139},   {8, 0.112},   {16, 0.072},
-    {32, 0.032}, {64, 0.011}, {128, 0.005}, {256, 0.003}, {kNoUpperBound, 0.001}};
+const std::vector<ReuseBin> kBins = {{1, 0.473},   {2, 0.152},        {4, 0.139},  {8, 0.112},
+                                     {16, 0.072},  {32, 0.032},       {64, 0.011}, {128, 0.005},
+                                     {256, 0.003}, {kOpenEnd, 0.001}};
 
 Workload reuse_workload(std::vector<ReuseBin> bins, std::int64_t batch, Hotness hotness,
                         std::int64_t rows) {
@@ -99,11 +99,8 @@ TEST(ReuseHistogram, EmptyBagsGiveAnEmptyBatch) {
 }
 
 TEST(ReusePlan, EveryKeyIsPlacedExactlyOnce) {
-  for (const auto& bins : std::vector<std::vector<ReuseBin>>{kBins,
-                                                             {{20, 1.0}},
-                                                             {{1, 0.0}, {2, 1.0}},
-                                                             {{7, 0.0}, {kNoUpperBound, 1.0}},
-                                                             {{1, 1.0}}}) {
+  for (const auto& bins : std::vector<std::vector<ReuseBin>>{
+           kBins, {{20, 1.0}}, {{1, 0.0}, {2, 1.0}}, {{7, 0.0}, {kOpenEnd, 1.0}}, {{1, 1.0}}}) {
     const auto classes = reuse_classes(bins, "here");
     ASSERT_TRUE(classes.has_value());
     for (const std::int64_t keys : {0, 1, 2, 5, 17, 1000, 54'321}) {

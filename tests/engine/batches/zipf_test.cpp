@@ -12,10 +12,11 @@ namespace {
 
 using batches_test::chi_square;
 
-/// Sum of (k)^-alpha over k in [first, last]: term by term, or beyond a million terms by the
-/// Euler-Maclaurin formula, whose next term is below 1e-15 of the sum there.
+/// Sum of k^-alpha over k in [first, last]: a thousand terms one by one, then the Euler-Maclaurin
+/// formula, whose next term, alpha (alpha + 1) (alpha + 2) / 720 k^-3, is below 1e-9 of the first
+/// term left out for every alpha that leaves anything after a thousand terms.
 double zipf_weight(double first, double last, double alpha) {
-  const double exact_end = std::min(last, first + 1e6);
+  const double exact_end = std::min(last, first + 1e3);
   double sum = 0;
   for (double k = exact_end; k >= first; --k) sum += std::pow(k, -alpha);
   if (exact_end >= last) return sum;
