@@ -36,18 +36,4 @@ class Interrupt {
   std::thread thread_;
 };
 
-/// Clears the action when the scope ends.
-class LateAction {
- public:
-  LateAction(Interrupt& interrupt, std::function<void()> action) : interrupt_(interrupt) {
-    interrupt_.when_late(std::move(action));
-  }
-  ~LateAction() { interrupt_.when_late(nullptr); }
-  LateAction(const LateAction&) = delete;
-  LateAction& operator=(const LateAction&) = delete;
-
- private:
-  Interrupt& interrupt_;
-};
-
 }  // namespace shardscope::app

@@ -48,9 +48,20 @@ OpenSession::~OpenSession() {
   if (created_ && !used_) std::filesystem::remove(path_, error);
 }
 
-storage::SessionWriter& OpenSession::writer() {
+storage::SessionWriter& OpenSession::records() {
   used_ = true;
   return *writer_;
+}
+
+Status OpenSession::save_comparison(const storage::ComparisonRecord& comparison) {
+  if (const auto saved = storage::save_comparison(session_, comparison); !saved) {
+    return fail(saved.error());
+  }
+  return {};
+}
+
+Status OpenSession::save_curve(std::int64_t run, std::span<const storage::CurvePoint> points) {
+  return storage::save_curve(session_, run, points);
 }
 
 Status OpenSession::close() {

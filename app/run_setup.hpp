@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/inputs.hpp"
+#include "app/jobs/job.hpp"
 #include "app/options.hpp"
 #include "engine/engine.hpp"
 #include "layout/memory.hpp"
@@ -19,12 +20,12 @@ namespace shardscope::app {
 [[nodiscard]] std::string default_session_path(const std::string& command);
 
 /// An open session with its writer. A new file that no run was written to is removed again.
-class OpenSession {
+class OpenSession : public JobOutput {
  public:
   /// `path` empty: the default for `command`.
   [[nodiscard]] static Result<std::unique_ptr<OpenSession>> open(const std::string& path,
                                                                  const std::string& command);
-  ~OpenSession();
+  ~OpenSession() override;
   OpenSession(const OpenSession&) = delete;
   OpenSession& operator=(const OpenSession&) = delete;
 
@@ -32,7 +33,10 @@ class OpenSession {
   /// The file stays even if nothing follows.
   void keep() { used_ = true; }
   /// As keep().
-  [[nodiscard]] storage::SessionWriter& writer();
+  [[nodiscard]] storage::SessionWriter& records() override;
+  [[nodiscard]] Status save_comparison(const storage::ComparisonRecord& comparison) override;
+  [[nodiscard]] Status save_curve(std::int64_t run,
+                                  std::span<const storage::CurvePoint> points) override;
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Commits everything and makes the file self-contained.
   [[nodiscard]] Status close();

@@ -1,0 +1,86 @@
+#include "app/jobs/profile_job.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/report.hpp"
+#include "app/run_setup.hpp"
+#include "app/text_table.hpp"
+
+namespace shardscope::app {
+namespace {
+
+constexpr double kDefaultBudgetSeconds = 10;
+
+RunSummary profile_summary(const Result<engine::ProfileOutcome>& outcome) {
+  RunSummary summary;
+  if (!outcome) {
+    summary.complete = false;
+    summary.message = to_string(outcome.error());
+    return summary;
+  }
+  summary.samples_per_s = outcome->samples_per_s;
+  summary.iteration_ms = outcome->iteration_ms;
+  summary.critical_path_ms = outcome->critical_path_ms;
+  summary.tracing_overhead = outcome->tracing_overhead ? outcome->tracing_overhead->estimate : 0;
+  summary.complete = !outcome->interrupted;
+  summary.message = outcome->interrupted ? "stopped by the user" : "";
+  return summary;
+}
+
+}  // namespace
+
+Result<Profiled> run_profile(engine::Engine& engine, const RunOptions& options,
+                             const Inputs& inputs, const Layout& layout, JobOutput& output,
+                             JobWatch& watch) {
+  auto recorder = engine::RunRecorder::begin(output.records(),
+                                             run_info(options, inputs, layout, engine), engine);
+  if (!recorder) return fail(recorder.error());
+  const LateAction abort(watch, [&] { engine.abort(stopped_by_the_user()); });
+  const engine::ProfileConfig config{
+      options.iterations, options.budget_s > 0 ? options.budget_s : kDefaultBudgetSeconds,
+      options.seed};
+  Result<engine::ProfileOutcome> outcome =
+      engine::profile_run(engine, **recorder, config, [&](const engine::ProfileProgress& now) {
+        watch.progress(now.share, fmt::format("{} ms an iteration", ms_text(now.iteration_ms)));
+        return !watch.stop_requested();
+      });
+  const Status ended = (*recorder)->end(profile_summary(outcome));
+  if (!outcome) return fail(outcome.error());
+  if (!ended) return fail(ended.error());
+  return Profiled{std::move(*outcome), engine.mode(), engine.arena_peak_bytes(),
+                  (*recorder)->run()};
+}
+
+nlohmann::ordered_json profile_json(const Inputs& inputs, const Layout& layout,
+                                    const Profiled& done) {
+  const engine::ProfileOutcome& outcome = done.outcome;
+  nlohmann::ordered_json json = {{"mode", to_string(done.mode)},
+                                 {"executor", "engine"},
+                                 {"workload", inputs.workload.name},
+                                 {"rows_cap", inputs.workload.rows_cap},
+                                 {"topology", inputs.topology.name},
+                                 {"layout", layout.name},
+                                 {"global_batch", inputs.workload.global_batch},
+                                 {"samples_per_s", outcome.samples_per_s},
+                                 {"iteration_ms", outcome.iteration_ms},
+                                 {"critical_path_ms", outcome.critical_path_ms},
+                                 {"iterations", outcome.iterations},
+                                 {"warm_up_iterations", outcome.warm_up_iterations},
+                                 {"traced_iterations", outcome.traced_iterations},
+                                 {"stages", stages_json(outcome.stages)},
+                                 {"ranks", ranks_json(outcome.stages)},
+                                 {"memory", done.memory_bytes},
+                                 {"tracing_overhead", nullptr},
+                                 {"loss", outcome.loss},
+                                 {"dropped_spans", outcome.dropped_spans},
+                                 {"interrupted", outcome.interrupted},
+                                 {"run", done.run}};
+  if (outcome.tracing_overhead) json["tracing_overhead"] = interval_json(*outcome.tracing_overhead);
+  return json;
+}
+
+}  // namespace shardscope::app

@@ -1,0 +1,32 @@
+#pragma once
+// One layout measured on its engine.
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "app/inputs.hpp"
+#include "app/jobs/job.hpp"
+#include "app/options.hpp"
+#include "engine/engine.hpp"
+#include "engine/profile_run.hpp"
+
+namespace shardscope::app {
+
+struct Profiled {
+  engine::ProfileOutcome outcome;
+  Mode mode = Mode::measured;
+  std::vector<std::int64_t> memory_bytes;  ///< peak by rank
+  std::int64_t run = 0;                    ///< as the records' sink numbered it
+};
+
+/// Measures the layout the engine has now, as a run of its own that is closed whatever happens.
+[[nodiscard]] Result<Profiled> run_profile(engine::Engine& engine, const RunOptions& options,
+                                           const Inputs& inputs, const Layout& layout,
+                                           JobOutput& output, JobWatch& watch);
+
+/// The figures of `profile --json`, without the session.
+[[nodiscard]] nlohmann::ordered_json profile_json(const Inputs& inputs, const Layout& layout,
+                                                  const Profiled& done);
+
+}  // namespace shardscope::app
