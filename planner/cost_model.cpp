@@ -17,24 +17,6 @@ namespace shardscope {
 
 namespace {
 
-Status check_sizes(const Workload& workload, const Topology& topology, const Layout& layout) {
-  if (layout.ranks != topology.ranks()) {
-    return fail({ErrorKind::usage,
-                 fmt::format("the layout is for {} ranks, the topology has {}", layout.ranks,
-                             topology.ranks()),
-                 fmt::format("layout {}", layout.name), "equal numbers",
-                 "Plan again for this topology, or choose one of the layout's size"});
-  }
-  if (layout.tables.size() != workload.tables.size()) {
-    return fail({ErrorKind::usage,
-                 fmt::format("the layout places {} tables, the workload has {}",
-                             layout.tables.size(), workload.tables.size()),
-                 fmt::format("layout {}", layout.name), "the same tables",
-                 "Use the workload that the layout was made for"});
-  }
-  return {};
-}
-
 /// Loads of a layout do not depend on the machine's constants, but for the cache; this keeps what
 /// several evaluations share.
 class Evaluation {
@@ -121,6 +103,24 @@ std::size_t critical_step_of(const Simulation& simulation, std::size_t steps) {
 }
 
 }  // namespace
+
+Status check_sizes(const Workload& workload, const Topology& topology, const Layout& layout) {
+  if (layout.ranks != topology.ranks()) {
+    return fail({ErrorKind::usage,
+                 fmt::format("the layout is for {} ranks, the topology has {}", layout.ranks,
+                             topology.ranks()),
+                 fmt::format("layout {}", layout.name), "equal numbers",
+                 "Plan again for this topology, or choose one of the layout's size"});
+  }
+  if (layout.tables.size() != workload.tables.size()) {
+    return fail({ErrorKind::usage,
+                 fmt::format("the layout places {} tables, the workload has {}",
+                             layout.tables.size(), workload.tables.size()),
+                 fmt::format("layout {}", layout.name), "the same tables",
+                 "Use the workload that the layout was made for"});
+  }
+  return {};
+}
 
 Result<Prediction> predict(const Workload& workload, const Topology& topology, const Layout& layout,
                            const PredictOptions& options) {

@@ -67,8 +67,11 @@ struct Prediction {
   Simulation simulation;
 };
 
-/// Prediction for a layout whose geometry is valid (layout/check.hpp). Errors: layout and topology
-/// of different rank counts, table lists that differ.
+/// A layout and topology of equal ranks, a layout and workload of equal tables; else a usage error.
+[[nodiscard]] Status check_sizes(const Workload& workload, const Topology& topology,
+                                 const Layout& layout);
+
+/// Prediction for a layout whose geometry is valid (layout/check.hpp). Errors: check_sizes().
 [[nodiscard]] Result<Prediction> predict(const Workload& workload, const Topology& topology,
                                          const Layout& layout, const PredictOptions& options);
 

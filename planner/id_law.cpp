@@ -24,6 +24,15 @@ double power_integral(double x, double alpha) {
   return std::abs(alpha - 1) < 1e-12 ? std::log(x) : std::pow(x, 1 - alpha) / (1 - alpha);
 }
 
+/// Sum of i^-alpha for i = kExactTerms + 1 .. n: midpoint integral and the first Euler-Maclaurin
+/// term.
+double sum_behind_exact(double n, double alpha) {
+  constexpr double kLow = kExactTerms + 0.5;
+  const double high = n + 0.5;
+  const double correction = alpha / 24 * (std::pow(high, -alpha - 1) - std::pow(kLow, -alpha - 1));
+  return power_integral(high, alpha) - power_integral(kLow, alpha) + correction;
+}
+
 /// Integral of `f` over [low, high] in the logarithm of its argument: 8-point Gauss-Legendre on
 /// pieces of at most `step`.
 template <class Function>
@@ -58,15 +67,10 @@ double seen(double probability, double keys) {
 }  // namespace
 
 double generalized_harmonic(double n, double alpha) {
-  if (n <= 0) return 0;
-  const double exact = std::min(n, static_cast<double>(kExactTerms));
   double sum = 0;
+  const double exact = std::min(n, static_cast<double>(kExactTerms));
   for (double i = 1; i <= exact; ++i) sum += std::pow(i, -alpha);
-  if (n <= exact) return sum;
-  const double low = exact + 0.5, high = n + 0.5;
-  // Midpoint integral and the first Euler-Maclaurin term.
-  const double correction = alpha / 24 * (std::pow(high, -alpha - 1) - std::pow(low, -alpha - 1));
-  return sum + power_integral(high, alpha) - power_integral(low, alpha) + correction;
+  return n > exact ? sum + sum_behind_exact(n, alpha) : sum;
 }
 
 IdLaw::IdLaw(std::int64_t rows, const IdDistribution& ids)
@@ -100,8 +104,10 @@ IdLaw::IdLaw(std::int64_t rows, const IdDistribution& ids)
     heavy_.resize(static_cast<std::size_t>(rows_));
   for (const double p : heavy_) tail_share_ -= p;
   tail_share_ = std::max(tail_share_, 0.0);
-  tail_sum_ =
-      generalized_harmonic(static_cast<double>(rows_) - static_cast<double>(heavy_.size()), alpha_);
+  first_sums_.assign(1, 0.0);
+  for (std::int64_t i = 1; i <= kExactTerms; ++i)
+    first_sums_.push_back(first_sums_.back() + std::pow(static_cast<double>(i), -alpha_));
+  tail_sum_ = tail_harmonic(static_cast<double>(rows_) - static_cast<double>(heavy_.size()));
 }
 
 double IdLaw::tail_probability(double tail_rank) const {
@@ -115,9 +121,13 @@ double IdLaw::probability(std::int64_t rank) const {
   return tail_probability(static_cast<double>(rank - heavy));
 }
 
+double IdLaw::tail_harmonic(double n) const {
+  if (n <= kExactTerms) return n > 0 ? first_sums_[static_cast<std::size_t>(n)] : 0;
+  return first_sums_.back() + sum_behind_exact(n, alpha_);
+}
+
 double IdLaw::tail_mass(double tail_top) const {
-  if (tail_sum_ <= 0) return 0;
-  return tail_share_ * generalized_harmonic(tail_top, alpha_) / tail_sum_;
+  return tail_sum_ > 0 ? tail_share_ * tail_harmonic(tail_top) / tail_sum_ : 0;
 }
 
 double IdLaw::mass(double top) const {

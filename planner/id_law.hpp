@@ -32,14 +32,16 @@ class IdLaw {
 
  private:
   [[nodiscard]] double tail_probability(double tail_rank) const;
+  [[nodiscard]] double tail_harmonic(double n) const;  ///< of whole n
   [[nodiscard]] double tail_mass(double tail_top) const;
 
   std::int64_t rows_ = 0;
   double alpha_ = 0;
   std::vector<double> heavy_;
-  double tail_share_ = 1;  ///< mass of all rows behind the heavy hitters
-  double tail_sum_ = 1;    ///< sum of i^-alpha over them
-  double mean_reuse_ = 0;  ///< reuse histogram: ids per distinct row; 0: none
+  double tail_share_ = 1;           ///< mass of all rows behind the heavy hitters
+  double tail_sum_ = 1;             ///< sum of i^-alpha over them
+  double mean_reuse_ = 0;           ///< reuse histogram: ids per distinct row; 0: none
+  std::vector<double> first_sums_;  ///< of i^-alpha for the first 0, 1, 2, ... tail rows
 };
 
 /// Sum of i^-alpha for i = 1..n.

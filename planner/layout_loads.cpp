@@ -48,6 +48,13 @@ LoadModel::LoadModel(const WorkloadFacts& facts, const Topology& topology,
   cache_bytes_ = topology.gpu.cache_bytes.value * cost::kCacheShare / per_rank;
 }
 
+LoadModel LoadModel::with_perfect_cache() const {
+  constexpr double kEverything = 1e30;
+  LoadModel model = *this;
+  model.cache_bytes_ = kEverything;
+  return model;
+}
+
 LayoutLoads LoadModel::empty() const {
   LayoutLoads loads;
   loads.rb.resize(at(topology_.ranks()));
@@ -115,14 +122,15 @@ double LoadModel::update_bytes(const TableFacts& table, double rows, double widt
 OwnerLoad LoadModel::rb_shard(const TableFacts& table, const ShardShape& shape) const {
   OwnerLoad load;
   const double keys = table.batch_keys * shape.key_share;
-  const double unique = std::min(keys, table.batch_unique * shape.row_share);
+  const double unique = table.batch_unique * shape.row_share;
   const double row = row_traffic_bytes(shape.width * table.weight_bytes);
   // The cache holds this shard's hot rows: as many of the table's as the shard has of its rows.
   const double cached = row > 0 && shape.row_share > 0 ? cache_bytes_ / row / shape.row_share : 0;
   const double from_memory = std::max(unique, keys * (1 - table.top_mass(cached)));
   const double partials = facts_.batch * table.pooled * shape.width * facts_.wire_bytes;
   load.keys = keys;
-  load.gather_bytes = (from_memory + cost::kCachedRowCost * (keys - from_memory)) * row +
+  const double repeated = std::max(0.0, keys - from_memory);
+  load.gather_bytes = (from_memory + cost::kCachedRowCost * repeated) * row +
                       cost::kLookupBytesPerKey * keys + partials;
   // Each gradient vector is read for every id of its bag: once from memory, then from the cache.
   const double gradient = row_traffic_bytes(shape.width * facts_.wire_bytes);
@@ -137,7 +145,7 @@ OwnerLoad LoadModel::rb_shard(const TableFacts& table, const ShardShape& shape) 
 OwnerLoad LoadModel::ub_shard(const TableFacts& table, const ShardShape& shape, bool dedup) const {
   OwnerLoad load;
   const double asked = requests(table, dedup) * (dedup ? shape.row_share : shape.key_share);
-  const double unique = std::min(asked, table.batch_unique * shape.row_share);
+  const double unique = table.batch_unique * shape.row_share;
   const double row = row_traffic_bytes(shape.width * table.weight_bytes);
   const double cached = row > 0 ? cache_bytes_ / row : 0;
   // A cached row is asked for by every rank at most once (dedup) or as often as it is hot.
@@ -145,7 +153,8 @@ OwnerLoad LoadModel::ub_shard(const TableFacts& table, const ShardShape& shape, 
                                : asked * table.top_mass(cached / std::max(shape.row_share, 1e-12));
   const double from_memory = std::max(unique, asked - repeats);
   load.keys = asked;
-  load.gather_bytes = (from_memory + cost::kCachedRowCost * (asked - from_memory)) * row +
+  const double repeated = std::max(0.0, asked - from_memory);
+  load.gather_bytes = (from_memory + cost::kCachedRowCost * repeated) * row +
                       cost::kLookupBytesPerKey * asked + asked * shape.width * facts_.wire_bytes;
   load.reduce_bytes = asked * row_traffic_bytes(shape.width * facts_.wire_bytes) +
                       unique * shape.width * executor_.reduced_bytes;

@@ -88,6 +88,9 @@ class LoadModel {
   LoadModel(const WorkloadFacts& facts, const Topology& topology, const ExecutorModel& executor,
             const std::vector<CodecProfile>& codecs);
 
+  /// The same with a cache that holds every repeated row: loads that no cut of a table goes below.
+  [[nodiscard]] LoadModel with_perfect_cache() const;
+
   [[nodiscard]] LayoutLoads empty() const;
   /// Adds (sign 1) or takes out (sign -1) one table.
   void add(LayoutLoads& loads, std::size_t table, const TablePlacement& placement,

@@ -11,18 +11,14 @@ namespace shardscope {
 
 namespace {
 
-std::vector<TimedStep> in_seconds(const SimulationInput& input) {
+std::vector<TimedStep> timed_steps(const SimulationInput& input) {
   SHARDSCOPE_CHECK(input.steps.size() == input.schedule.steps.size(), "one load a schedule step");
-  std::vector<TimedStep> steps(input.steps.size());
-  for (std::size_t i = 0; i < input.steps.size(); ++i) {
-    for (const StepPart& part : input.steps[i].parts) {
+  for (const StepLoad& step : input.steps)
+    for (const StepPart& part : step.parts)
       SHARDSCOPE_CHECK(part.ranks.size() == static_cast<std::size_t>(input.ranks),
                        "one load a rank");
-      TimedPart& timed = steps[i].emplace_back(input.ranks, part.barrier);
-      for (std::int32_t r = 0; r < input.ranks; ++r)
-        timed.set(r, part.ranks[static_cast<std::size_t>(r)], input.intra, input.inter);
-    }
-  }
+  std::vector<TimedStep> steps;
+  in_seconds(input.steps, input.intra, input.inter, steps);
   return steps;
 }
 
@@ -71,7 +67,7 @@ void append_spans(const SimulationInput& input, const Timeline& timeline, std::s
 }  // namespace
 
 Simulation simulate(const SimulationInput& input) {
-  const std::vector<TimedStep> steps = in_seconds(input);
+  const std::vector<TimedStep> steps = timed_steps(input);
   Timeline timeline(input.schedule, input.ranks, input.fast_domain, input.overlap_cost);
   Simulation result;
   result.iteration_s = timeline.run(steps);
@@ -106,7 +102,7 @@ Simulation simulate(const SimulationInput& input) {
 
 double simulated_iteration_seconds(const SimulationInput& input) {
   Timeline timeline(input.schedule, input.ranks, input.fast_domain, input.overlap_cost);
-  return timeline.run(in_seconds(input));
+  return timeline.run(timed_steps(input));
 }
 
 }  // namespace shardscope

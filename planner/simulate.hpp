@@ -4,9 +4,10 @@
 //
 // A step is a sequence of parts; a part is kernels on one rank, then (unless `none`) an exchange
 // that begins when every rank of its group has arrived and ends when the slowest of them is done.
-// Resources of a rank are its compute units, its fast-domain wire and its NIC. Where two steps may
-// run at the same time, the earlier of the list keeps its speed and the later one pays: kernels
-// pay overlap_cost x the overlapped time, exchanges pay the whole of it (they share one wire).
+// Resources of a rank are its compute units, its fast-domain wire and its NIC. Kernels of a side
+// stream (index calculation, prefetch, updates beside the all-reduce) make one step of a lower
+// stream that may run beside them longer by overlap_cost x their own time: nothing overlaps for
+// free. An exchange that meets another on its wire waits for what is left of it.
 // Every time is a non-decreasing function of every load, so more bandwidth is never slower.
 
 #include <cstdint>

@@ -17,6 +17,8 @@ std::size_t index_of(std::int32_t value) {
 /// Per-owner amounts summed over ranks: what a consumer gets from (or sends to) all of them.
 struct StepModel::Totals {
   const LayoutLoads& loads;
+  double ranks_each = 1;    ///< ranks that one entry of `loads` stands for
+  double domains_each = 1;  ///< domains likewise
 
   [[nodiscard]] const std::vector<OwnerLoad>& owners(Work work) const {
     return work == Work::UB ? loads.ub : loads.rb;
@@ -28,21 +30,21 @@ struct StepModel::Totals {
   [[nodiscard]] double over_ranks(Work work, Amount amount) const {
     double sum = 0;
     for (const OwnerLoad& owner : owners(work)) sum += amount(owner);
-    return sum;
+    return sum * ranks_each;
   }
   template <class Amount>
   [[nodiscard]] double over_domains(Amount amount) const {
     double sum = 0;
     for (const DomainLoad& domain : loads.domains) sum += amount(domain);
-    return sum;
+    return sum * domains_each;
   }
 };
 
 /// Fills one step's parts, reusing what an earlier call left.
 class StepModel::PartWriter {
  public:
-  PartWriter(StepLoad& step, const Topology& topology, double samples)
-      : step_(step), topology_(topology), samples_(samples) {}
+  PartWriter(StepLoad& step, const Topology& topology, double samples, const LayoutLoads& loads)
+      : step_(step), topology_(topology), samples_(samples), entries_(loads.rb.size()) {}
   ~PartWriter() { step_.parts.resize(used_); }
   PartWriter(const PartWriter&) = delete;
   PartWriter& operator=(const PartWriter&) = delete;
@@ -51,7 +53,7 @@ class StepModel::PartWriter {
     if (used_ == step_.parts.size()) step_.parts.emplace_back();
     StepPart& part = step_.parts[used_++];
     part.barrier = topology_.ranks() > 1 ? barrier : Barrier::none;
-    part.ranks.assign(index_of(topology_.ranks()), PartLoad{});
+    part.ranks.assign(entries_, PartLoad{});
     return part.ranks;
   }
 
@@ -68,27 +70,24 @@ class StepModel::PartWriter {
   void all_to_all(std::vector<PartLoad>& ranks, const std::vector<OwnerLoad>& owners,
                   bool from_owner, WireSlot intra_slot, Amount amount) const {
     const std::int32_t g = topology_.fast_domain, all = topology_.ranks();
-    std::vector<double>& intra = near_;
-    std::vector<double>& inter = far_;
-    intra.assign(index_of(topology_.domains()), 0.0);
-    inter.assign(index_of(topology_.domains()), 0.0);
+    const auto inter_slot = static_cast<WireSlot>(intra_slot + 1);
+    std::vector<double> intra(index_of(topology_.domains()), 0.0), inter = intra;
     double everywhere = 0;
     for (std::int32_t r = 0; r < all; ++r) {
+      const OwnerLoad& owner = owners[owners.size() == 1 ? 0 : index_of(r)];
       const auto d = index_of(topology_.domain_of(r));
-      intra[d] += amount(owners[index_of(r)], intra_slot);
-      const double bytes = amount(owners[index_of(r)], static_cast<WireSlot>(intra_slot + 1));
-      inter[d] += bytes;
-      everywhere += bytes;
+      intra[d] += amount(owner, intra_slot);
+      inter[d] += amount(owner, inter_slot);
+      everywhere += amount(owner, inter_slot);
     }
-    for (std::int32_t r = 0; r < all; ++r) {
-      const auto d = index_of(topology_.domain_of(r));
-      const OwnerLoad& own = owners[index_of(r)];
-      const double near = amount(own, intra_slot);
-      const double far = amount(own, static_cast<WireSlot>(intra_slot + 1));
-      PartLoad& load = ranks[index_of(r)];
-      set(load.intra, from_owner, samples_ * (g - 1) * near, samples_ * (intra[d] - near), g - 1);
-      set(load.inter, from_owner, samples_ * (all - g) * far, samples_ * (everywhere - inter[d]),
-          all - g);
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
+      const double near = amount(owners[r], intra_slot);
+      const double far = amount(owners[r], inter_slot);
+      set(ranks[r].intra, from_owner, samples_ * (g - 1) * near, samples_ * (intra[d] - near),
+          g - 1);
+      set(ranks[r].inter, from_owner, samples_ * (all - g) * far,
+          samples_ * (everywhere - inter[d]), all - g);
     }
   }
 
@@ -103,8 +102,8 @@ class StepModel::PartWriter {
   StepLoad& step_;
   const Topology& topology_;
   double samples_;
+  std::size_t entries_;
   std::size_t used_ = 0;
-  mutable std::vector<double> near_, far_;
 };
 
 StepModel::StepModel(const WorkloadFacts& facts, const Topology& topology,
@@ -120,10 +119,12 @@ std::vector<StepLoad> StepModel::steps(const Schedule& schedule, const LayoutLoa
 void StepModel::steps(const Schedule& schedule, const LayoutLoads& loads,
                       std::vector<StepLoad>& into) const {
   into.resize(schedule.steps.size());
-  const Totals totals{loads};
+  const Totals totals{
+      loads, static_cast<double>(topology_.ranks()) / static_cast<double>(loads.rb.size()),
+      static_cast<double>(topology_.domains()) / static_cast<double>(loads.domains.size())};
   for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
     const ScheduleStep& step = schedule.steps[i];
-    PartWriter parts(into[i], topology_, facts_.rank_batch);
+    PartWriter parts(into[i], topology_, facts_.rank_batch, loads);
     const auto constant = [&](double seconds) {
       parts.kernels(Barrier::none, [&](std::size_t) { return seconds; });
     };
@@ -232,7 +233,7 @@ void StepModel::owner_kernels(PartWriter& parts, const Totals& totals, Work work
   bool squares = false;
   if (stage == Stage::update) {
     for (const OwnerLoad& owner : owners)
-      squares |= owner.square_intra_bytes + owner.square_inter_bytes > 0;
+      squares |= owner.square_intra_bytes + owner.square_inter_bytes > 0.5;
   }
   if (squares) {
     std::vector<PartLoad>& exchange = parts.add(Barrier::flat);
@@ -296,73 +297,87 @@ void StepModel::network(PartWriter& parts, const Totals& totals, Work work, bool
   }
 }
 
-void StepModel::hierarchical_forward(PartWriter& parts, const Totals& totals) const {
-  const Gpu& gpu = topology_.gpu;
-  const double stream = gpu.memory_bytes_per_s.value * gpu.stream_efficiency.value;
-  const std::int32_t g = topology_.fast_domain, n = topology_.domains();
-  const double rail_samples = facts_.rank_batch * n;
+/// What the owners of a domain exchange inside it, a sample; by represented domain.
+struct StepModel::DomainSums {
+  std::vector<double> bytes, elements;
+  double rails = 0;  ///< rail bytes of all domains
+};
+
+StepModel::DomainSums StepModel::domain_sums(const Totals& totals, std::size_t direction) const {
   const std::vector<OwnerLoad>& owners = totals.loads.rb;
-  std::vector<double> bytes(totals.loads.domains.size()), elements(bytes.size());
-  for (std::int32_t r = 0; r < topology_.ranks(); ++r) {
-    bytes[index_of(topology_.domain_of(r))] += owners[index_of(r)].domain_bytes[0];
-    elements[index_of(topology_.domain_of(r))] += owners[index_of(r)].domain_elements;
+  DomainSums sums;
+  sums.bytes.assign(totals.loads.domains.size(), 0.0);
+  sums.elements = sums.bytes;
+  for (std::size_t r = 0; r < owners.size(); ++r) {
+    const std::size_t d = domain_at(r);
+    // One entry for all ranks stands for those of one domain.
+    const double each = owners.size() == 1 ? topology_.fast_domain : 1.0;
+    sums.bytes[d] += each * owners[r].domain_bytes[direction];
+    sums.elements[d] += each * owners[r].domain_elements;
   }
-  std::vector<PartLoad>& inside = parts.kernels(
-      Barrier::domain, [&](std::size_t r) { return facts_.batch * owners[r].domain_codec_s[0]; });
-  double everywhere = 0;
-  for (const DomainLoad& domain : totals.loads.domains) everywhere += domain.rail_bytes[0];
-  for (std::size_t r = 0; r < inside.size(); ++r) {
-    const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
-    const double own = owners[r].domain_bytes[0];
-    PartWriter::set(inside[r].intra, true, rail_samples * (g - 1) * own,
-                    rail_samples * (bytes[d] - own), g - 1);
-  }
-  std::vector<PartLoad>& rails =
-      parts.kernels(n > 1 ? Barrier::rail : Barrier::none, [&](std::size_t r) {
-        const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
-        const DomainLoad& domain = totals.loads.domains[d];
-        return rail_samples * (elements[d] + domain.rail_elements) * facts_.wire_bytes / stream +
-               gpu.launch_s.value + rail_samples * domain.codec_s[0];
-      });
-  if (n == 1) return;
-  for (std::size_t r = 0; r < rails.size(); ++r) {
-    const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
-    const double own = totals.loads.domains[d].rail_bytes[0];
-    PartWriter::set(rails[r].inter, true, facts_.rank_batch * (n - 1) * own,
-                    facts_.rank_batch * (everywhere - own), n - 1);
+  sums.rails =
+      totals.over_domains([&](const DomainLoad& domain) { return domain.rail_bytes[direction]; });
+  return sums;
+}
+
+std::size_t StepModel::domain_at(std::size_t entry) const {
+  return index_of(topology_.domain_of(static_cast<std::int32_t>(entry)));
+}
+
+void StepModel::exchange_in_domains(std::vector<PartLoad>& parts, const Totals& totals,
+                                    const DomainSums& sums, bool forward) const {
+  const double rail_samples = facts_.rank_batch * topology_.domains();
+  const std::int32_t peers = topology_.fast_domain - 1;
+  for (std::size_t r = 0; r < parts.size(); ++r) {
+    const double own = totals.loads.rb[r].domain_bytes[forward ? 0 : 1];
+    PartWriter::set(parts[r].intra, forward, rail_samples * peers * own,
+                    rail_samples * (sums.bytes[domain_at(r)] - own), peers);
   }
 }
 
+void StepModel::exchange_along_rails(std::vector<PartLoad>& parts, const Totals& totals,
+                                     const DomainSums& sums, bool forward) const {
+  const std::int32_t peers = topology_.domains() - 1;
+  for (std::size_t r = 0; r < parts.size(); ++r) {
+    const double own = totals.loads.domains[domain_at(r)].rail_bytes[forward ? 0 : 1];
+    PartWriter::set(parts[r].inter, forward, facts_.rank_batch * peers * own,
+                    facts_.rank_batch * (sums.rails - own), peers);
+  }
+}
+
+void StepModel::hierarchical_forward(PartWriter& parts, const Totals& totals) const {
+  const Gpu& gpu = topology_.gpu;
+  const double stream = gpu.memory_bytes_per_s.value * gpu.stream_efficiency.value;
+  const double rail_samples = facts_.rank_batch * topology_.domains();
+  const DomainSums sums = domain_sums(totals, 0);
+  exchange_in_domains(parts.kernels(Barrier::domain,
+                                    [&](std::size_t r) {
+                                      return facts_.batch * totals.loads.rb[r].domain_codec_s[0];
+                                    }),
+                      totals, sums, true);
+  const bool rails = topology_.domains() > 1;
+  std::vector<PartLoad>& reduced =
+      parts.kernels(rails ? Barrier::rail : Barrier::none, [&](std::size_t r) {
+        const DomainLoad& domain = totals.loads.domains[domain_at(r)];
+        const double elements = sums.elements[domain_at(r)] + domain.rail_elements;
+        return rail_samples * elements * facts_.wire_bytes / stream + gpu.launch_s.value +
+               rail_samples * domain.codec_s[0];
+      });
+  if (rails) exchange_along_rails(reduced, totals, sums, true);
+}
+
 void StepModel::hierarchical_backward(PartWriter& parts, const Totals& totals) const {
-  const std::int32_t g = topology_.fast_domain, n = topology_.domains();
-  const double rail_samples = facts_.rank_batch * n;
-  const std::vector<OwnerLoad>& owners = totals.loads.rb;
-  std::vector<double> bytes(totals.loads.domains.size());
-  for (std::int32_t r = 0; r < topology_.ranks(); ++r)
-    bytes[index_of(topology_.domain_of(r))] += owners[index_of(r)].domain_bytes[1];
-  if (n > 1) {
-    double everywhere = 0;
-    for (const DomainLoad& domain : totals.loads.domains) everywhere += domain.rail_bytes[1];
-    std::vector<PartLoad>& rails = parts.add(Barrier::rail);
-    for (std::size_t r = 0; r < rails.size(); ++r) {
-      const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
-      const double own = totals.loads.domains[d].rail_bytes[1];
-      PartWriter::set(rails[r].inter, false, facts_.rank_batch * (n - 1) * own,
-                      facts_.rank_batch * (everywhere - own), n - 1);
-    }
-  }
-  std::vector<PartLoad>& inside = parts.kernels(Barrier::domain, [&](std::size_t r) {
-    const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
-    return rail_samples * totals.loads.domains[d].codec_s[1];
-  });
-  for (std::size_t r = 0; r < inside.size(); ++r) {
-    const auto d = index_of(topology_.domain_of(static_cast<std::int32_t>(r)));
-    const double own = owners[r].domain_bytes[1];
-    PartWriter::set(inside[r].intra, false, rail_samples * (g - 1) * own,
-                    rail_samples * (bytes[d] - own), g - 1);
-  }
+  const double rail_samples = facts_.rank_batch * topology_.domains();
+  const DomainSums sums = domain_sums(totals, 1);
+  if (topology_.domains() > 1) exchange_along_rails(parts.add(Barrier::rail), totals, sums, false);
+  exchange_in_domains(parts.kernels(Barrier::domain,
+                                    [&](std::size_t r) {
+                                      return rail_samples *
+                                             totals.loads.domains[domain_at(r)].codec_s[1];
+                                    }),
+                      totals, sums, false);
   parts.kernels(Barrier::none,
-                [&](std::size_t r) { return facts_.batch * owners[r].domain_codec_s[1]; });
+                [&](std::size_t r) { return facts_.batch * totals.loads.rb[r].domain_codec_s[1]; });
 }
 
 void StepModel::allreduce(PartWriter& parts, const Totals& totals, const Schedule& schedule,

@@ -18,7 +18,8 @@ class StepModel {
   StepModel(const WorkloadFacts& facts, const Topology& topology, const ExecutorModel& executor,
             const DenseCost& dense);
 
-  /// Loads of all steps, in the schedule's order. `loads` belongs to a layout of this topology.
+  /// Loads of all steps, in the schedule's order. `loads` belongs to a layout of this topology, or
+  /// has one entry that stands for all ranks (and one for all domains): every rank alike.
   [[nodiscard]] std::vector<StepLoad> steps(const Schedule& schedule,
                                             const LayoutLoads& loads) const;
   /// The same into existing storage (its vectors are reused).
@@ -26,7 +27,15 @@ class StepModel {
 
  private:
   struct Totals;  ///< sums over ranks and domains
+  struct DomainSums;
   class PartWriter;
+
+  [[nodiscard]] std::size_t domain_at(std::size_t entry) const;
+  [[nodiscard]] DomainSums domain_sums(const Totals& totals, std::size_t direction) const;
+  void exchange_in_domains(std::vector<PartLoad>& parts, const Totals& totals,
+                           const DomainSums& sums, bool forward) const;
+  void exchange_along_rails(std::vector<PartLoad>& parts, const Totals& totals,
+                            const DomainSums& sums, bool forward) const;
 
   void input_dist(PartWriter& parts, const Totals& totals, Work work) const;
   void model_forward(PartWriter& parts, const Totals& totals, Work work) const;

@@ -20,19 +20,52 @@ void raise(std::vector<double>& to, const std::vector<double>& from) {
   for (std::size_t r = 0; r < count; ++r) target[r] = std::max(target[r], source[r]);
 }
 
-/// Moves a start back by `share` of the time that work of `own` seconds, begun then, overlaps work
-/// of `other` seconds that ends at `other_end`. Bounded by both, and applied to the start one piece
-/// of other work after the other: so no start, load or end that grows makes the result fall.
-void delay_by_overlap(std::vector<double>& start, double share, const std::vector<double>& own,
-                      const std::vector<double>& other, const std::vector<double>& other_end) {
-  const std::size_t count = start.size();
-  double* __restrict begin = start.data();
+/// Kernels, for which other streams' work can be in the way; exchanges are priced as wires.
+bool is_exchange_stage(Stage stage) {
+  return stage == Stage::input_dist || stage == Stage::network_forward ||
+         stage == Stage::network_backward || stage == Stage::allreduce;
+}
+
+/// Moves a begin back by the time that an exchange of `own` seconds, begun then, shares its wire
+/// with one of `other` seconds that ends at `until`. Nothing that grows makes the result fall.
+void share_wire(std::vector<double>& begin, const std::vector<double>& own,
+                const std::vector<double>& other, const std::vector<double>& until) {
+  const std::size_t count = begin.size();
+  double* __restrict at = begin.data();
   const double* __restrict mine = own.data();
   const double* __restrict theirs = other.data();
-  const double* __restrict until = other_end.data();
+  const double* __restrict end = until.data();
   for (std::size_t r = 0; r < count; ++r)
-    begin[r] += share * std::min(std::min(mine[r], theirs[r]), std::max(0.0, until[r] - begin[r]));
+    at[r] += std::min(std::min(mine[r], theirs[r]), std::max(0.0, end[r] - at[r]));
 }
+
+/// A link's seconds with the latency of the last number of peers kept: it hardly ever changes.
+class LinkPrice {
+ public:
+  explicit LinkPrice(const LinkModel& link)
+      : link_(link), rate_(link.bytes_per_s.value * link.efficiency.value) {}
+
+  void price(const WireLoad& moved, double delay, double& latency, double& transfer) {
+    latency = delay;
+    transfer = 0;
+    if (moved.peers <= 0) return;
+    if (moved.peers != peers_) {
+      peers_ = moved.peers;
+      latency_ = link_.seconds(0, peers_);
+    }
+    latency += latency_;
+    const double bytes = std::max(moved.sent_bytes, moved.received_bytes);
+    if (bytes <= 0) return;
+    transfer = link_.by_size.empty() && rate_ > 0 ? bytes / rate_
+                                                  : link_.seconds(bytes, peers_) - latency_;
+  }
+
+ private:
+  const LinkModel& link_;
+  double rate_;
+  std::int32_t peers_ = -1;
+  double latency_ = 0;
+};
 
 void prepare(PartTimes& times, std::size_t ranks) {
   for (auto* column : {&times.ready, &times.kernel_end, &times.begin, &times.own_end, &times.end})
@@ -46,53 +79,57 @@ TimedPart::TimedPart(std::int32_t ranks, Barrier participants) : barrier(partici
     column->assign(size_of(ranks), 0.0);
 }
 
-void TimedPart::set(std::int32_t rank, const PartLoad& load, const LinkModel& intra,
-                    const LinkModel& inter) {
-  const auto r = size_of(rank);
-  kernel_s[r] = load.kernel_s;
-  const auto wire = [&](const WireLoad& moved, const LinkModel& link, double& latency,
-                        double& transfer) {
-    latency = load.delay_s;
-    transfer = 0;
-    if (moved.peers <= 0) return;
-    const double alone = link.seconds(0, moved.peers);
-    const double bytes = std::max(moved.sent_bytes, moved.received_bytes);
-    latency += alone;
-    transfer = std::max(0.0, link.seconds(bytes, moved.peers) - alone);
-  };
-  wire(load.intra, intra, intra_latency_s[r], intra_s[r]);
-  wire(load.inter, inter, inter_latency_s[r], inter_s[r]);
+void in_seconds(const std::vector<StepLoad>& loads, const LinkModel& intra, const LinkModel& inter,
+                std::vector<TimedStep>& into) {
+  LinkPrice near(intra), far(inter);
+  into.resize(loads.size());
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    into[i].resize(loads[i].parts.size());
+    for (std::size_t p = 0; p < loads[i].parts.size(); ++p) {
+      const StepPart& part = loads[i].parts[p];
+      TimedPart& timed = into[i][p];
+      timed.barrier = part.barrier;
+      for (auto* column : {&timed.kernel_s, &timed.intra_latency_s, &timed.intra_s,
+                           &timed.inter_latency_s, &timed.inter_s})
+        column->resize(part.ranks.size());
+      for (std::size_t r = 0; r < part.ranks.size(); ++r) {
+        const PartLoad& load = part.ranks[r];
+        timed.kernel_s[r] = load.kernel_s;
+        near.price(load.intra, load.delay_s, timed.intra_latency_s[r], timed.intra_s[r]);
+        far.price(load.inter, load.delay_s, timed.inter_latency_s[r], timed.inter_s[r]);
+      }
+    }
+  }
 }
 
 Timeline::Timeline(const Schedule& schedule, std::int32_t ranks, std::int32_t fast_domain,
-                   double overlap_cost)
+                   double overlap_cost, WireSharing sharing)
     : schedule_(schedule), ranks_(ranks), fast_domain_(fast_domain), overlap_cost_(overlap_cost) {
   SHARDSCOPE_CHECK(ranks > 0 && fast_domain > 0 && ranks % fast_domain == 0,
                    "the fast domain divides the ranks");
-  find_order();
+  Relation before;
+  find_order(before);
+  sequence_ = side_streams_first();
+  find_contention(before);
+  if (sharing == WireSharing::ignored)
+    for (StepOrder& order : order_) order.shares_wires.clear();
 }
 
-void Timeline::find_order() {
+void Timeline::find_order(Relation& before) {
   const std::size_t count = schedule_.steps.size();
   order_.assign(count, {});
-  std::vector<std::vector<bool>> before(count, std::vector<bool>(count));
-  std::vector<std::vector<bool>> uses(count, std::vector<bool>(count));  // prefetches, transitively
-  std::vector<std::int32_t> last(256, -1);
+  before.assign(count, std::vector<bool>(count));
+  std::vector<std::int32_t> last(256, -1), newest(256, -1);
   for (std::size_t i = 0; i < count; ++i) last[schedule_.steps[i].stream] = static_cast<int>(i);
-  std::vector<std::int32_t> newest(256, -1);
-
   for (std::size_t i = 0; i < count; ++i) {
     const ScheduleStep& step = schedule_.steps[i];
     StepOrder& order = order_[i];
     order.predecessor = newest[step.stream];
     newest[step.stream] = static_cast<std::int32_t>(i);
-
     const auto follow = [&](std::size_t j) {
       before[i][j] = true;
-      for (std::size_t k = 0; k < count; ++k) {
+      for (std::size_t k = 0; k < count; ++k)
         if (before[j][k]) before[i][k] = true;
-        if (uses[j][k]) uses[i][k] = true;
-      }
     };
     if (order.predecessor >= 0) follow(size_of(order.predecessor));
     for (const std::uint16_t wait : step.waits) {
@@ -104,18 +141,75 @@ void Timeline::find_order() {
       if (!other.next_batch) continue;
       const bool consumes = !step.next_batch && other.work == step.work;
       const bool same_stream = order.predecessor < 0 && last[step.stream] == static_cast<int>(j);
-      if (consumes || same_stream) {
-        order.prefetches.push_back(static_cast<std::int32_t>(j));
-        uses[i][j] = true;
-      }
+      if (consumes || same_stream) order.prefetches.push_back(static_cast<std::int32_t>(j));
     }
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t j = 0; j < i; ++j)
-      if (!before[i][j]) order_[i].overlaps.push_back(static_cast<std::int32_t>(j));
-    for (std::size_t j = 0; j < count; ++j)
-      if (schedule_.steps[j].next_batch && !uses[i][j])
-        order_[i].previous_overlaps.push_back(static_cast<std::int32_t>(j));
+}
+
+std::vector<std::size_t> Timeline::side_streams_first() const {
+  const std::size_t count = schedule_.steps.size();
+  std::vector<std::size_t> sequence;
+  std::vector<bool> done(count);
+  const auto may_run = [&](std::size_t i) {
+    const std::int32_t predecessor = order_[i].predecessor;
+    const auto& waits = schedule_.steps[i].waits;
+    return !done[i] && (predecessor < 0 || done[size_of(predecessor)]) &&
+           std::all_of(waits.begin(), waits.end(), [&](std::uint16_t wait) { return done[wait]; });
+  };
+  while (sequence.size() < count) {
+    std::size_t next = count;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!may_run(i)) continue;
+      if (next == count || schedule_.steps[i].stream > schedule_.steps[next].stream) next = i;
+    }
+    done[next] = true;
+    sequence.push_back(next);
+  }
+  return sequence;
+}
+
+/// The step that a side step's kernels slow down: on the lowest stream below its own, the first
+/// that runs kernels and is ordered with it by nothing. A prefetch is enqueued to meet the backward
+/// pass: there the first step of that pass. -1: it runs alone.
+std::int32_t Timeline::kernel_payer(std::size_t step, const Relation& before) const {
+  const ScheduleStep& side = schedule_.steps[step];
+  std::int32_t payer = -1;
+  const auto better = [&](std::size_t i) {
+    if (payer < 0) return true;
+    const ScheduleStep& now = schedule_.steps[size_of(payer)];
+    const ScheduleStep& other = schedule_.steps[i];
+    if (other.stream != now.stream) return other.stream < now.stream;
+    return side.next_batch && other.stage == Stage::dense_backward &&
+           now.stage != Stage::dense_backward;
+  };
+  for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
+    const ScheduleStep& main = schedule_.steps[i];
+    if (main.stream >= side.stream || is_exchange_stage(main.stage) || main.next_batch) continue;
+    if (before[step][i] || before[i][step]) continue;
+    if (better(i)) payer = static_cast<std::int32_t>(i);
+  }
+  return payer;
+}
+
+void Timeline::find_contention(const Relation& before) {
+  const std::size_t count = schedule_.steps.size();
+  for (std::size_t j = 0; j < count; ++j) {
+    const std::int32_t payer = kernel_payer(j, before);
+    if (payer >= 0) order_[size_of(payer)].slowed_by.push_back(static_cast<std::int32_t>(j));
+  }
+  // Wires: the last exchange of a lower stream that nothing orders with a side exchange.
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::size_t j = sequence_[n];
+    if (!is_exchange_stage(schedule_.steps[j].stage)) continue;
+    std::vector<std::int32_t> payer(256, -1);
+    for (std::size_t m = n + 1; m < count; ++m) {
+      const std::size_t i = sequence_[m];
+      const ScheduleStep& main = schedule_.steps[i];
+      if (main.stream >= schedule_.steps[j].stream || !is_exchange_stage(main.stage)) continue;
+      if (!before[i][j] && !before[j][i]) payer[main.stream] = static_cast<std::int32_t>(i);
+    }
+    for (const std::int32_t i : payer)
+      if (i >= 0) order_[size_of(i)].shares_wires.push_back(static_cast<std::int32_t>(j));
   }
 }
 
@@ -123,16 +217,12 @@ double Timeline::run(const std::vector<TimedStep>& steps) {
   SHARDSCOPE_CHECK(steps.size() == order_.size(), "one load a schedule step");
   const std::size_t ranks = size_of(ranks_);
   times_.resize(steps.size());
-  previous_.assign(steps.size(), {});
   prefetched_.assign(steps.size(), {});
   for (std::size_t i = 0; i < steps.size(); ++i) {
     SHARDSCOPE_CHECK(!steps[i].empty(), "a step has at least one part");
-    times_[i].resize(steps[i].size());
     // The empty pipeline: nothing of an earlier run may stand in the prefetch steps.
-    if (schedule_.steps[i].next_batch) {
-      prefetched_[i].assign(ranks, 0.0);
-      for (PartTimes& times : times_[i]) times = PartTimes{};
-    }
+    if (schedule_.steps[i].next_batch) times_[i].clear();
+    times_[i].resize(steps[i].size());
     for (PartTimes& times : times_[i]) prepare(times, ranks);
   }
   end_.assign(ranks, 0.0);
@@ -160,12 +250,9 @@ double Timeline::run(const std::vector<TimedStep>& steps) {
 
 void Timeline::iterate(const std::vector<TimedStep>& steps) {
   start_ = end_;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (!schedule_.steps[i].next_batch) continue;
-    if (!previous_[i].empty()) prefetched_[i] = times_[i].back().end;
-    previous_[i] = times_[i];
-  }
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (schedule_.steps[i].next_batch) prefetched_[i] = times_[i].back().end;
+  for (const std::size_t i : sequence_) {
     for (std::size_t p = 0; p < steps[i].size(); ++p) {
       if (p == 0) {
         find_ready(i, times_[i][p].ready);
@@ -182,35 +269,21 @@ void Timeline::iterate(const std::vector<TimedStep>& steps) {
 void Timeline::find_ready(std::size_t step, std::vector<double>& ready) const {
   ready = start_;
   const StepOrder& order = order_[step];
-  if (order.predecessor >= 0) raise(ready, times_[size_of(order.predecessor)].back().end);
-  for (const std::uint16_t wait : schedule_.steps[step].waits)
-    raise(ready, times_[wait].back().end);
+  if (order.predecessor >= 0) raise(ready, end_of(size_of(order.predecessor)));
+  for (const std::uint16_t wait : schedule_.steps[step].waits) raise(ready, end_of(wait));
   for (const std::int32_t j : order.prefetches) raise(ready, prefetched_[size_of(j)]);
-}
-
-template <class Visit>
-void Timeline::for_overlaps(const std::vector<TimedStep>& steps, std::size_t step,
-                            Visit visit) const {
-  for (const std::int32_t j : order_[step].overlaps)
-    for (std::size_t p = 0; p < steps[size_of(j)].size(); ++p)
-      visit(steps[size_of(j)][p], times_[size_of(j)][p]);
-  for (const std::int32_t j : order_[step].previous_overlaps)
-    for (std::size_t p = 0; p < steps[size_of(j)].size(); ++p)
-      visit(steps[size_of(j)][p], previous_[size_of(j)][p]);
 }
 
 void Timeline::run_kernels(const std::vector<TimedStep>& steps, std::size_t step,
                            std::size_t part) {
-  const TimedPart& load = steps[step][part];
   PartTimes& times = times_[step][part];
-  times.kernel_end = times.ready;
-  if (overlap_cost_ > 0) {
-    for_overlaps(steps, step, [&](const TimedPart& other, const PartTimes& when) {
-      delay_by_overlap(times.kernel_end, overlap_cost_, load.kernel_s, other.kernel_s,
-                       when.kernel_end);
-    });
-  }
-  for (std::size_t r = 0; r < times.kernel_end.size(); ++r) times.kernel_end[r] += load.kernel_s[r];
+  const std::vector<double>& own = steps[step][part].kernel_s;
+  for (std::size_t r = 0; r < own.size(); ++r) times.kernel_end[r] = times.ready[r] + own[r];
+  if (part > 0 || overlap_cost_ <= 0) return;
+  for (const std::int32_t j : order_[step].slowed_by)
+    for (const TimedPart& side : steps[size_of(j)])
+      for (std::size_t r = 0; r < own.size(); ++r)
+        times.kernel_end[r] += overlap_cost_ * side.kernel_s[r];
 }
 
 void Timeline::run_exchange(const std::vector<TimedStep>& steps, std::size_t step,
@@ -225,10 +298,11 @@ void Timeline::run_exchange(const std::vector<TimedStep>& steps, std::size_t ste
   const auto wire = [&](const std::vector<double>& latency, const std::vector<double>& transfer,
                         std::vector<double> TimedPart::*field) {
     scratch_ = times.begin;
-    for_overlaps(steps, step, [&](const TimedPart& other, const PartTimes& when) {
-      if (other.barrier == Barrier::none) return;
-      delay_by_overlap(scratch_, 1.0, transfer, other.*field, when.own_end);
-    });
+    for (const std::int32_t j : order_[step].shares_wires)
+      for (std::size_t p = 0; p < steps[size_of(j)].size(); ++p)
+        if (steps[size_of(j)][p].barrier != Barrier::none)
+          share_wire(scratch_, transfer, steps[size_of(j)][p].*field,
+                     times_[size_of(j)][p].own_end);
     for (std::size_t r = 0; r < scratch_.size(); ++r)
       times.own_end[r] = std::max(times.own_end[r], scratch_[r] + latency[r] + transfer[r]);
   };
@@ -236,6 +310,14 @@ void Timeline::run_exchange(const std::vector<TimedStep>& steps, std::size_t ste
   wire(load.intra_latency_s, load.intra_s, &TimedPart::intra_s);
   wire(load.inter_latency_s, load.inter_s, &TimedPart::inter_s);
   group_max(load.barrier, times.own_end, times.end);
+}
+
+double Timeline::slowed_by(const std::vector<TimedStep>& steps, std::size_t step,
+                           std::size_t rank) const {
+  double seconds = 0;
+  for (const std::int32_t j : order_[step].slowed_by)
+    for (const TimedPart& side : steps[size_of(j)]) seconds += overlap_cost_ * side.kernel_s[rank];
+  return seconds;
 }
 
 Timeline::GroupShape Timeline::group_of(Barrier barrier, std::int32_t rank) const {

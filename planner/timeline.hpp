@@ -16,11 +16,13 @@ struct TimedPart {
   std::vector<double> inter_latency_s, inter_s;
 
   explicit TimedPart(std::int32_t ranks = 0, Barrier participants = Barrier::none);
-  /// Sets one rank from its load.
-  void set(std::int32_t rank, const PartLoad& load, const LinkModel& intra, const LinkModel& inter);
 };
 
 using TimedStep = std::vector<TimedPart>;
+
+/// Every load in seconds, into existing storage.
+void in_seconds(const std::vector<StepLoad>& loads, const LinkModel& intra, const LinkModel& inter,
+                std::vector<TimedStep>& into);
 
 /// Times of one part in one iteration, by rank, absolute seconds.
 struct PartTimes {
@@ -31,11 +33,14 @@ struct PartTimes {
   std::vector<double> end;         ///< slowest of the group done
 };
 
+/// Whether exchanges that overlap slow each other down.
+enum class WireSharing : std::uint8_t { priced, ignored };
+
 /// Order, waits and possible overlaps of a schedule, and the state of a run.
 class Timeline {
  public:
   Timeline(const Schedule& schedule, std::int32_t ranks, std::int32_t fast_domain,
-           double overlap_cost);
+           double overlap_cost, WireSharing sharing = WireSharing::priced);
 
   /// Iterates until every rank's iteration takes as long as its last one (at most kMaxIterations).
   /// Returns the slowest rank's. The vector must have the schedule's steps; parts may differ in
@@ -65,6 +70,9 @@ class Timeline {
   [[nodiscard]] std::int32_t stream_predecessor(std::size_t step) const {
     return order_[step].predecessor;
   }
+  /// Seconds that side kernels add to a step on a rank.
+  [[nodiscard]] double slowed_by(const std::vector<TimedStep>& steps, std::size_t step,
+                                 std::size_t rank) const;
   /// First rank of `rank`'s group, distance to the next and number of ranks in it.
   struct GroupShape {
     std::int32_t first = 0, stride = 1, count = 1;
@@ -77,28 +85,31 @@ class Timeline {
   struct StepOrder {
     std::int32_t predecessor = -1;
     std::vector<std::int32_t> prefetches;
-    std::vector<std::int32_t> overlaps;           ///< earlier steps that may still run
-    std::vector<std::int32_t> previous_overlaps;  ///< prefetch steps of the iteration before
+    std::vector<std::int32_t> slowed_by;     ///< steps whose kernels this one's share units with
+    std::vector<std::int32_t> shares_wires;  ///< steps run before whose exchanges it may meet
   };
+  /// before[i][j]: step j has ended when i begins. uses[i][j]: i needs prefetch j of the iteration
+  /// before.
+  using Relation = std::vector<std::vector<bool>>;
 
-  void find_order();
+  void find_order(Relation& before);
+  void find_contention(const Relation& before);
+  [[nodiscard]] std::vector<std::size_t> side_streams_first() const;
+  [[nodiscard]] std::int32_t kernel_payer(std::size_t step, const Relation& before) const;
   void iterate(const std::vector<TimedStep>& steps);
   void find_ready(std::size_t step, std::vector<double>& ready) const;
   void run_kernels(const std::vector<TimedStep>& steps, std::size_t step, std::size_t part);
   void run_exchange(const std::vector<TimedStep>& steps, std::size_t step, std::size_t part);
   void group_max(Barrier barrier, const std::vector<double>& from, std::vector<double>& to) const;
-  /// Calls visit(part, its times) for every part of another step that may overlap `step`.
-  template <class Visit>
-  void for_overlaps(const std::vector<TimedStep>& steps, std::size_t step, Visit visit) const;
 
   Schedule schedule_;
   std::int32_t ranks_;
   std::int32_t fast_domain_;
   double overlap_cost_;
   std::vector<StepOrder> order_;
-  std::vector<std::vector<PartTimes>> times_;     ///< [step][part], this iteration
-  std::vector<std::vector<PartTimes>> previous_;  ///< prefetch steps, the iteration before
-  std::vector<std::vector<double>> prefetched_;   ///< [step][rank], end in the iteration before
+  std::vector<std::size_t> sequence_;            ///< steps as they are run: higher streams first
+  std::vector<std::vector<PartTimes>> times_;    ///< [step][part], this iteration
+  std::vector<std::vector<double>> prefetched_;  ///< [step][rank], end in the iteration before
   std::vector<double> start_, end_, scratch_;
   bool steady_ = false;
 };

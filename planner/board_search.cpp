@@ -1,0 +1,399 @@
+#include "planner/board_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace shardscope {
+
+namespace {
+
+constexpr double kWorthwhile = 1e-4;
+
+std::size_t as_index(std::int32_t value) {
+  return static_cast<std::size_t>(value);
+}
+
+FormSet forms_of(ClusterType type) {
+  switch (type) {
+    case ClusterType::DP:
+      return form_bit(TableForm::replicated);
+    case ClusterType::RB:
+      return form_bit(TableForm::flat) | form_bit(TableForm::hierarchical);
+    case ClusterType::UB:
+      return form_bit(TableForm::by_unique);
+  }
+  return 0;
+}
+
+/// Everything about a table that its options depend on.
+std::vector<double> signature(const TableFacts& table, const Table& what, FormSet allowed) {
+  return {static_cast<double>(allowed),
+          table.rows,
+          table.dim,
+          table.weight_bytes,
+          table.state_element_bytes,
+          table.state_row_bytes,
+          table.row_wise_state ? 1.0 : 0.0,
+          table.keys,
+          table.weighted_keys,
+          table.bags,
+          table.pooled,
+          table.unpooled,
+          table.by_popularity ? 1.0 : 0.0,
+          table.batch_unique,
+          table.rank_unique,
+          table.top_mass(1),
+          table.top_mass(1000),
+          static_cast<double>(what.dtype)};
+}
+
+}  // namespace
+
+BoardSearch::BoardSearch(const PlanContext& context, const PlanConstraints& constraints,
+                         const std::vector<FormSet>& allowed, const MixtureBound& mixture,
+                         double floor)
+    : context_(context),
+      constraints_(constraints),
+      mixture_(mixture),
+      scale_(context),
+      board_(context, scale_.weights(mixture.prices, floor)) {
+  const std::size_t tables = context.facts.tables.size();
+  const auto ranks = static_cast<std::size_t>(context.topology.ranks());
+  pinned_.assign(tables, nullptr);
+  only_.resize(tables);
+  leader_.resize(tables);
+  std::iota(leader_.begin(), leader_.end(), 0);
+  for (const auto& [table, placement] : constraints.pinned) pinned_[as_index(table)] = &placement;
+  for (const auto& [table, list] : constraints.only_ranks) {
+    only_[as_index(table)].assign(ranks, false);
+    for (const std::int32_t rank : list) only_[as_index(table)][as_index(rank)] = true;
+  }
+  for (const std::vector<std::int32_t>& group : constraints.together)
+    for (const std::int32_t table : group) leader_[as_index(table)] = group.front();
+  for (const std::int32_t rank : constraints.forbidden_ranks) board_.forbid(rank);
+  std::vector<FormSet> forms = allowed;
+  for (FormSet& set : forms) set &= mixture.present;
+  for (const auto& [table, cluster] : constraints.clusters)
+    forms[as_index(table)] &= forms_of(cluster);
+  make_options(forms, mixture.prices);
+  place_pinned();
+  set_floor();
+  choices_.resize(tables);
+}
+
+void BoardSearch::make_options(const std::vector<FormSet>& allowed, const LoadFields& prices) {
+  std::map<std::vector<double>, std::size_t> known;
+  option_set_.resize(allowed.size());
+  std::vector<double> work(allowed.size(), 0.0);
+  for (std::size_t t = 0; t < allowed.size(); ++t) {
+    if (pinned_[t] != nullptr) {
+      option_set_[t] = options_.size();
+      options_.emplace_back();
+      continue;
+    }
+    const bool grouped = std::any_of(
+        constraints_.together.begin(), constraints_.together.end(), [&](const auto& group) {
+          return std::find(group.begin(), group.end(), static_cast<std::int32_t>(t)) != group.end();
+        });
+    std::vector<double> key =
+        signature(context_.facts.tables[t], context_.workload.tables[t], allowed[t]);
+    if (grouped) key.push_back(static_cast<double>(t));
+    const auto [found, fresh] = known.emplace(std::move(key), options_.size());
+    option_set_[t] = found->second;
+    if (fresh) {
+      options_.push_back(table_options(context_, scale_, t, allowed[t], prices));
+      if (grouped) keep_whole(t, allowed, prices);
+    }
+    for (const TableOption& option : options(t)) {
+      for (const BoardShard& cell : option.cells) work[t] += board_.work_of(cell.seconds);
+      if (work[t] > 0) break;  // the uncut one
+    }
+  }
+  for (std::size_t t = 0; t < allowed.size(); ++t)
+    if (leader_[t] == static_cast<std::int32_t>(t) && pinned_[t] == nullptr) order_.push_back(t);
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](std::size_t a, std::size_t b) { return work[a] > work[b]; });
+}
+
+/// A group that lies on one rank: only uncut options, and the leader's carry all members' work.
+void BoardSearch::keep_whole(std::size_t leader, const std::vector<FormSet>& allowed,
+                             const LoadFields& prices) {
+  std::vector<TableOption>& whole = options_.back();
+  const auto is_cut = [](const TableOption& option) {
+    return option.rows * option.columns != 1 || option.form == TableForm::replicated;
+  };
+  std::erase_if(whole, is_cut);
+  for (const std::vector<std::int32_t>& group : constraints_.together) {
+    if (group.front() != static_cast<std::int32_t>(leader)) continue;
+    for (std::size_t m = 1; m < group.size(); ++m) {
+      const std::size_t member = as_index(group[m]);
+      for (const TableOption& option :
+           table_options(context_, scale_, member, allowed[member], prices)) {
+        for (TableOption& sum : whole)
+          if (!is_cut(option) && sum.form == option.form) sum.join(option);
+      }
+    }
+  }
+}
+
+/// What pinned tables ask of ranks and domains, once and for all.
+void BoardSearch::place_pinned() {
+  LayoutLoads loads = context_.loads.empty();
+  MemoryLoads memory = context_.memory.empty();
+  const double common = memory.common;
+  for (std::size_t t = 0; t < pinned_.size(); ++t) {
+    if (pinned_[t] == nullptr) continue;
+    const Exchange exchange = pinned_[t]->exchange.value_or(Exchange::flat);
+    context_.loads.add(loads, t, *pinned_[t], {exchange, true, nullptr}, 1);
+    context_.memory.add(memory, t, *pinned_[t], exchange, 1);
+  }
+  std::vector<OwnerLoad> inside(loads.domains.size());
+  for (std::int32_t r = 0; r < context_.topology.ranks(); ++r) {
+    const OwnerLoad& rb = loads.rb[as_index(r)];
+    BoardShard shard{scale_.rank_seconds(rb), memory.rank[as_index(r)]};
+    const RankSeconds ub = scale_.rank_seconds(loads.ub[as_index(r)]);
+    for (std::size_t s = 0; s < kRankStages; ++s) shard.seconds[s] += ub[s];
+    board_.add(r, shard, 1);
+    OwnerLoad& domain = inside[as_index(context_.topology.domain_of(r))];
+    domain.domain_elements += rb.domain_elements;
+    for (const std::size_t s : {0U, 1U}) domain.domain_bytes[s] += rb.domain_bytes[s];
+  }
+  for (std::int32_t d = 0; d < context_.topology.domains(); ++d)
+    board_.add_domain(d, scale_.domain_seconds(loads.domains[as_index(d)], inside[as_index(d)]),
+                      memory.domain[as_index(d)], 1);
+  board_.add_everywhere(0, memory.common - common, 1);
+}
+
+/// Every table in its cheapest form, spread perfectly.
+void BoardSearch::set_floor() {
+  RankSeconds ranks{};
+  DomainSeconds domains{};
+  for (std::size_t t = 0; t < option_set_.size(); ++t) {
+    const TableForm cheapest = mixture_.forms.empty() ? TableForm::flat : mixture_.forms[t];
+    for (const TableOption& option : options(t)) {
+      if (option.form != cheapest) continue;
+      for (const BoardShard& cell : option.cells)
+        for (std::size_t s = 0; s < kRankStages; ++s)
+          ranks[s] += cell.seconds[s] / context_.topology.ranks();
+      for (const DomainSeconds& block : option.block_seconds)
+        for (std::size_t s = 0; s < kDomainStages; ++s)
+          domains[s] += block[s] / context_.topology.domains();
+      break;
+    }
+  }
+  board_.set_floor(ranks, domains);
+}
+
+void BoardSearch::put(std::size_t table, const Choice& choice, double sign) {
+  const TableOption& option = options(table)[as_index(choice.option)];
+  board_.add_everywhere(option.everywhere_s, option.everywhere_bytes, sign);
+  for (std::size_t i = 0; i < option.cells.size(); ++i)
+    board_.add(choice.owners[i], option.cells[i], sign);
+  const std::int32_t per_block = option.cells_a_block();
+  for (std::int32_t b = 0; b < option.blocks; ++b)
+    board_.add_domain(choice.owners[as_index(b * per_block)] / context_.topology.fast_domain,
+                      option.block_seconds[as_index(b)], option.block_bytes, sign);
+}
+
+bool BoardSearch::may_hold(std::size_t table, std::int32_t rank) const {
+  return !board_.is_forbidden(rank) && (only_[table].empty() || only_[table][as_index(rank)]);
+}
+
+void BoardSearch::priced(const TableOption& option, Candidate& candidate) const {
+  RankSeconds ranks = board_.rank_max();
+  DomainSeconds domains = board_.domain_max();
+  double added = 0;
+  for (std::size_t i = 0; i < option.cells.size(); ++i) {
+    const RankSeconds& now = board_.rank(candidate.choice.owners[i]);
+    for (std::size_t s = 0; s < kRankStages; ++s)
+      ranks[s] = std::max(ranks[s], now[s] + option.cells[i].seconds[s]);
+    const double work = board_.work_of(option.cells[i].seconds);
+    added += work;
+    candidate.spread += board_.work(candidate.choice.owners[i]) + work;
+  }
+  const std::int32_t per_block = option.cells_a_block();
+  for (std::int32_t b = 0; b < option.blocks; ++b) {
+    const std::int32_t d =
+        candidate.choice.owners[as_index(b * per_block)] / context_.topology.fast_domain;
+    for (std::size_t s = 0; s < kDomainStages; ++s)
+      domains[s] = std::max(domains[s], board_.domain(d)[s] + option.block_seconds[as_index(b)][s]);
+    added += board_.work_of(option.block_seconds[as_index(b)]) * context_.topology.fast_domain;
+    candidate.spread += board_.domain_work(d) * per_block;
+  }
+  candidate.spread /= std::max<double>(1, static_cast<double>(option.cells.size()));
+  candidate.found = true;
+  candidate.cost = board_.cost_of(ranks, domains) + option.everywhere_s +
+                   board_.mean_share() * added / context_.topology.ranks();
+}
+
+BoardSearch::Candidate BoardSearch::try_anywhere(std::size_t table,
+                                                 const TableOption& option) const {
+  Candidate candidate;
+  const std::size_t cells = option.cells.size();
+  std::vector<std::pair<double, std::int32_t>> ranks;
+  for (std::int32_t r = 0; r < context_.topology.ranks(); ++r)
+    if (may_hold(table, r) && board_.fits(r, option.cells.front().bytes + option.everywhere_bytes))
+      ranks.emplace_back(board_.work(r), r);
+  if (ranks.size() < cells) return candidate;
+  std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(cells), ranks.end());
+  for (std::size_t i = 0; i < cells; ++i) candidate.choice.owners.push_back(ranks[i].second);
+  priced(option, candidate);
+  return candidate;
+}
+
+BoardSearch::Candidate BoardSearch::try_blocks(std::size_t table, const TableOption& option) const {
+  const std::int32_t g = context_.topology.fast_domain;
+  const auto per_block = as_index(option.cells_a_block());
+  std::vector<Candidate> blocks;
+  std::vector<std::pair<double, std::int32_t>> ranks;
+  for (std::int32_t d = 0; d < context_.topology.domains(); ++d) {
+    ranks.clear();
+    for (std::int32_t r = d * g; r < (d + 1) * g; ++r) {
+      const double bytes =
+          option.cells.front().bytes + option.everywhere_bytes + option.block_bytes;
+      if (may_hold(table, r) && board_.fits(r, bytes)) ranks.emplace_back(board_.work(r), r);
+    }
+    if (ranks.size() < per_block) continue;
+    std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(per_block),
+                      ranks.end());
+    Candidate& block = blocks.emplace_back();
+    for (std::size_t i = 0; i < per_block; ++i) block.choice.owners.push_back(ranks[i].second);
+    RankSeconds rank_max = board_.rank_max();
+    DomainSeconds domain_max = board_.domain_max();
+    for (std::size_t i = 0; i < per_block; ++i) {
+      const RankSeconds& now = board_.rank(block.choice.owners[i]);
+      for (std::size_t s = 0; s < kRankStages; ++s)
+        rank_max[s] = std::max(rank_max[s], now[s] + option.cells[i].seconds[s]);
+      block.spread += board_.work(block.choice.owners[i]);
+    }
+    for (std::size_t s = 0; s < kDomainStages; ++s)
+      domain_max[s] =
+          std::max(domain_max[s], board_.domain(d)[s] + option.block_seconds.front()[s]);
+    block.spread = block.spread / static_cast<double>(per_block) + board_.domain_work(d);
+    block.cost = board_.cost_of(rank_max, domain_max);
+  }
+  Candidate candidate;
+  if (blocks.size() < as_index(option.blocks)) return candidate;
+  std::sort(blocks.begin(), blocks.end(), [](const Candidate& a, const Candidate& b) {
+    return std::abs(a.cost - b.cost) > 1e-12 ? a.cost < b.cost : a.spread < b.spread;
+  });
+  for (std::int32_t b = 0; b < option.blocks; ++b)
+    candidate.choice.owners.insert(candidate.choice.owners.end(),
+                                   blocks[as_index(b)].choice.owners.begin(),
+                                   blocks[as_index(b)].choice.owners.end());
+  priced(option, candidate);
+  return candidate;
+}
+
+BoardSearch::Candidate BoardSearch::try_everywhere(std::size_t table,
+                                                   const TableOption& option) const {
+  Candidate candidate;
+  for (std::size_t i = 0; i < option.cells.size(); ++i) {
+    const auto rank = static_cast<std::int32_t>(i);
+    if (!may_hold(table, rank) ||
+        !board_.fits(rank, option.cells[i].bytes + option.everywhere_bytes))
+      return candidate;
+    candidate.choice.owners.push_back(rank);
+  }
+  priced(option, candidate);
+  return candidate;
+}
+
+BoardSearch::Candidate BoardSearch::try_option(std::size_t table, std::int32_t at) const {
+  const TableOption& option = options(table)[as_index(at)];
+  Candidate candidate;
+  if (option.form == TableForm::replicated) {
+    if (!board_.fits_everywhere(option.everywhere_bytes)) return candidate;
+    priced(option, candidate);
+  } else if (option.blocks > 0) {
+    candidate = try_blocks(table, option);
+  } else if (option.everywhere) {
+    candidate = try_everywhere(table, option);
+  } else {
+    candidate = try_anywhere(table, option);
+  }
+  candidate.choice.option = at;
+  return candidate;
+}
+
+BoardSearch::Candidate BoardSearch::best_of(std::size_t table) const {
+  Candidate best;
+  for (std::size_t o = 0; o < options(table).size(); ++o) {
+    Candidate candidate = try_option(table, static_cast<std::int32_t>(o));
+    if (!candidate.found) continue;
+    const bool tie = best.found && std::abs(candidate.cost - best.cost) <= 1e-12 * best.cost;
+    if (!best.found || (tie ? candidate.spread < best.spread : candidate.cost < best.cost))
+      best = std::move(candidate);
+  }
+  return best;
+}
+
+bool BoardSearch::construct() {
+  for (const std::size_t table : order_) {
+    Candidate best = best_of(table);
+    if (!best.found) return false;
+    put(table, best.choice, 1);
+    choices_[table] = std::move(best.choice);
+  }
+  board_.refresh();
+  return true;
+}
+
+bool BoardSearch::improve() {
+  const double before = board_.cost();
+  for (const std::size_t table : order_) {
+    const double kept = board_.cost();
+    put(table, choices_[table], -1);
+    board_.refresh();
+    Candidate best = best_of(table);
+    if (best.found && best.cost < kept * (1 - 1e-9)) choices_[table] = std::move(best.choice);
+    put(table, choices_[table], 1);
+  }
+  board_.refresh();
+  return board_.cost() < before * (1 - kWorthwhile);
+}
+
+void BoardSearch::shake(std::mt19937_64& random, double share) {
+  std::vector<std::size_t> taken;
+  for (const std::size_t table : order_) {
+    if (static_cast<double>(random() >> 11) * 0x1p-53 < share) taken.push_back(table);
+  }
+  for (const std::size_t table : taken) put(table, choices_[table], -1);
+  board_.refresh();
+  for (const std::size_t table : taken) {
+    Candidate best = best_of(table);
+    if (best.found) choices_[table] = std::move(best.choice);
+    put(table, choices_[table], 1);
+  }
+  board_.refresh();
+}
+
+void BoardSearch::restore(const std::vector<Choice>& choices) {
+  for (const std::size_t table : order_) put(table, choices_[table], -1);
+  choices_ = choices;
+  for (const std::size_t table : order_) put(table, choices_[table], 1);
+  board_.refresh();
+}
+
+Layout BoardSearch::layout() const {
+  Layout layout;
+  layout.name = "optimize";
+  layout.ranks = context_.topology.ranks();
+  for (std::size_t t = 0; t < choices_.size(); ++t) {
+    const Table& table = context_.workload.tables[t];
+    layout.table_names.push_back(table.name);
+    if (pinned_[t] != nullptr) {
+      layout.tables.push_back(*pinned_[t]);
+      continue;
+    }
+    const Choice& choice = choices_[as_index(leader_[t])];
+    const std::size_t set = as_index(leader_[t]);
+    layout.tables.push_back(
+        placement_of(table, options(set)[as_index(choice.option)], choice.owners));
+  }
+  return layout;
+}
+
+}  // namespace shardscope

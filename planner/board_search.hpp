@@ -1,0 +1,80 @@
+#pragma once
+// Greedy construction and local search on the placement board: tables are taken out and put back
+// in the cheapest way, dearest first.
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "planner/bound.hpp"
+#include "planner/placement_board.hpp"
+#include "planner/plan_constraints.hpp"
+#include "planner/table_options.hpp"
+
+namespace shardscope {
+
+class BoardSearch {
+ public:
+  /// Plans with the forms of `mixture`; a stage counts at least `floor` of its seconds. Keeps
+  /// references: the arguments must outlive it.
+  BoardSearch(const PlanContext& context, const PlanConstraints& constraints,
+              const std::vector<FormSet>& allowed, const MixtureBound& mixture, double floor);
+
+  /// False where some table fits nowhere.
+  [[nodiscard]] bool construct();
+  /// One pass over all tables; true if the cost fell by more than a 1e-4 part.
+  bool improve();
+  /// Takes a share of the tables out, chosen at random, and puts them back.
+  void shake(std::mt19937_64& random, double share);
+
+  /// What construct() and the rest made: option and owners of every table.
+  struct Choice {
+    std::int32_t option = -1;
+    std::vector<std::int32_t> owners;
+  };
+  [[nodiscard]] const std::vector<Choice>& choices() const { return choices_; }
+  void restore(const std::vector<Choice>& choices);
+  [[nodiscard]] double cost() const { return board_.cost(); }
+  [[nodiscard]] Layout layout() const;
+  /// Capacity of a rank, lowered where check() counted more than the model.
+  void limit_memory(double capacity) { board_.limit_memory(capacity); }
+
+ private:
+  struct Candidate {
+    bool found = false;
+    double cost = 0;
+    double spread = 0;  ///< work of the ranks chosen: breaks ties
+    Choice choice;
+  };
+  [[nodiscard]] const std::vector<TableOption>& options(std::size_t table) const {
+    return options_[option_set_[table]];
+  }
+  void make_options(const std::vector<FormSet>& allowed, const LoadFields& prices);
+  void keep_whole(std::size_t leader, const std::vector<FormSet>& allowed,
+                  const LoadFields& prices);
+  void place_pinned();
+  void set_floor();
+  void put(std::size_t table, const Choice& choice, double sign);
+  [[nodiscard]] Candidate best_of(std::size_t table) const;
+  [[nodiscard]] Candidate try_option(std::size_t table, std::int32_t option) const;
+  [[nodiscard]] Candidate try_anywhere(std::size_t table, const TableOption& option) const;
+  [[nodiscard]] Candidate try_blocks(std::size_t table, const TableOption& option) const;
+  [[nodiscard]] Candidate try_everywhere(std::size_t table, const TableOption& option) const;
+  [[nodiscard]] bool may_hold(std::size_t table, std::int32_t rank) const;
+  void priced(const TableOption& option, Candidate& candidate) const;
+
+  const PlanContext& context_;
+  const PlanConstraints& constraints_;
+  MixtureBound mixture_;
+  BoardScale scale_;
+  PlacementBoard board_;
+  std::vector<std::vector<TableOption>> options_;  ///< sets shared by equal tables
+  std::vector<std::size_t> option_set_;            ///< by table
+  std::vector<std::vector<bool>> only_;            ///< ranks a table may use; empty: all
+  std::vector<const TablePlacement*> pinned_;      ///< by table; null: free
+  std::vector<std::int32_t> leader_;               ///< of a together group; itself otherwise
+  std::vector<std::size_t> order_;                 ///< dearest first, leaders and free tables
+  std::vector<Choice> choices_;
+};
+
+}  // namespace shardscope

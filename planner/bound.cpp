@@ -1,0 +1,69 @@
+#include "planner/bound.hpp"
+
+#include <algorithm>
+
+namespace shardscope {
+
+namespace {
+
+constexpr int kFirstTangents = 3;
+constexpr int kMoreTangents = 3;
+
+struct Mixture {
+  FormSet present = 0;
+  Relaxation relaxation;
+};
+
+}  // namespace
+
+LowerBound lower_bound(const PlanContext& context, const std::vector<FormSet>& allowed,
+                       int effort) {
+  const LoadModel generous = context.loads.with_perfect_cache();
+  const std::vector<TableGroup> groups = group_tables(generous, allowed);
+  std::vector<Mixture> mixtures;
+  for (unsigned present = 1; present < (1U << kTableForms); ++present) {
+    const auto forms = static_cast<FormSet>(present);
+    if (!may_mix(context.options.executor, forms)) continue;
+    Relaxation relaxation(MeanIteration(context.facts, context.topology, context.executor,
+                                        context.dense, context.schedule_for(forms), forms),
+                          groups, forms);
+    if (!relaxation.possible()) continue;
+    relaxation.refine(kFirstTangents);
+    mixtures.push_back({forms, std::move(relaxation)});
+  }
+  LowerBound bound;
+  if (mixtures.empty()) return bound;
+  // Every mixture may be the best one: the lowest of their bounds counts, and only raising that
+  // one helps.
+  const auto lowest = [&] {
+    return std::min_element(mixtures.begin(), mixtures.end(),
+                            [](const Mixture& a, const Mixture& b) {
+                              return a.relaxation.result().seconds < b.relaxation.result().seconds;
+                            });
+  };
+  for (int spent = 0; spent < effort; spent += kMoreTangents)
+    lowest()->relaxation.refine(kMoreTangents);
+  for (const Mixture& mixture : mixtures) {
+    const RelaxationResult& result = mixture.relaxation.result();
+    MixtureBound& one = bound.mixtures.emplace_back();
+    one.seconds = std::max(result.seconds, context.reader_s);
+    one.present = mixture.present;
+    one.prices = result.prices;
+    one.fixed_s = result.fixed_s;
+    one.forms.resize(allowed.size());
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      for (const std::int32_t table : groups[g].tables)
+        one.forms[static_cast<std::size_t>(table)] = result.forms[g];
+  }
+  std::stable_sort(
+      bound.mixtures.begin(), bound.mixtures.end(),
+      [](const MixtureBound& a, const MixtureBound& b) { return a.seconds < b.seconds; });
+  bound.seconds = bound.mixtures.front().seconds;
+  return bound;
+}
+
+LowerBound lower_bound(const PlanContext& context, int effort) {
+  return lower_bound(context, legal_forms(context), effort);
+}
+
+}  // namespace shardscope

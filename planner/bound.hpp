@@ -1,0 +1,33 @@
+#pragma once
+// A certificate: no valid layout of the executor is predicted below this, whatever its clusters,
+// cuts and owners. What it leaves out and so may be loose in: shared wires, memory limits
+// (but for replication), and that a table cannot be cut without cost. Proof:
+// planner/relaxation.hpp.
+
+#include "planner/plan_context.hpp"
+
+namespace shardscope {
+
+/// The bound over layouts that use exactly these forms.
+struct MixtureBound {
+  double seconds = 0;
+  FormSet present = 0;
+  LoadFields prices;             ///< seconds a unit of every field at the cheapest point
+  std::vector<TableForm> forms;  ///< cheapest form of every table at those prices
+  double fixed_s = 0;            ///< of the bound, what no table causes
+};
+
+struct LowerBound {
+  double seconds = 0;
+  std::vector<MixtureBound> mixtures;  ///< lowest first; empty where no form is legal
+};
+
+/// Over layouts whose tables take forms within `allowed` (by table). Needs at least one form a
+/// table. Effort: tangents spent on the mixtures that decide.
+[[nodiscard]] LowerBound lower_bound(const PlanContext& context,
+                                     const std::vector<FormSet>& allowed, int effort = 24);
+
+/// Over all legal forms.
+[[nodiscard]] LowerBound lower_bound(const PlanContext& context, int effort = 24);
+
+}  // namespace shardscope

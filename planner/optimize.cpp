@@ -1,0 +1,301 @@
+#include "planner/optimize.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "layout/check.hpp"
+#include "planner/board_search.hpp"
+#include "planner/planners.hpp"
+#include "planner/polish.hpp"
+#include "planner/what_if.hpp"
+
+namespace shardscope {
+
+namespace {
+
+constexpr std::size_t kMixturesSearched = 3;
+constexpr double kFloors[] = {0.15, 1.0};  ///< least share of a stage that counts
+constexpr int kImprovePasses = 8;
+constexpr int kShakesAnEffort = 4;
+constexpr double kShakenShare = 0.15;
+constexpr std::size_t kPolished = 2;
+/// Ranks x evaluations that polishing may spend for an effort of 1.
+constexpr int kPolishRankEvaluations = 64000;
+constexpr int kMostPolishEvaluations = 600;
+/// TorchRec's own planner tries thousands of proposals: a start only where that is quick, or where
+/// TorchRec will train.
+constexpr std::size_t kMostTablesForTorchRecStart = 64;
+/// Tables x ranks x ranks up to which check() is cheap for the engine's buffer lists.
+constexpr double kCheapCheck = 4e7;
+
+/// Forms that the planner uses: the legal ones without those that would not learn.
+std::vector<FormSet> plannable_forms(const PlanContext& context) {
+  std::vector<FormSet> forms = legal_forms(context);
+  if (context.options.executor != Executor::hugectr) return forms;
+  // HugeCTR's open training loop never updates pooled UB tables.
+  for (std::size_t t = 0; t < forms.size(); ++t)
+    if (context.facts.tables[t].unpooled == 0)
+      forms[t] &= static_cast<FormSet>(~form_bit(TableForm::by_unique));
+  return forms;
+}
+
+class PlanSearch {
+ public:
+  PlanSearch(const Workload& workload, const Topology& topology, const OptimizeOptions& options)
+      : context_(workload, topology, options.predict),
+        options_(options),
+        allowed_(plannable_forms(context_)),
+        begin_(std::chrono::steady_clock::now()) {}
+
+  Result<OptimizedPlan> run() {
+    go_on("bound");
+    bound_ = lower_bound(context_);
+    plan_.lower_bound_s = bound_.seconds;
+    const LowerBound mixtures =
+        allowed_ == legal_forms(context_) ? bound_ : lower_bound(context_, allowed_);
+    search(mixtures);
+    if (options_.baselines) try_baselines();
+    for (const Layout& start : options_.starts) consider(start.name, start);
+    polish_best();
+    if (found_.empty()) return fail(infeasible());
+    std::stable_sort(found_.begin(), found_.end(), by_seconds);
+    plan_.layout = found_.front().layout;
+    plan_.layout.name = "optimize";
+    plan_.layout.parent.clear();
+    plan_.seconds = found_.front().seconds;
+    plan_.gap = plan_.lower_bound_s > 0 ? plan_.seconds / plan_.lower_bound_s - 1 : 0;
+    plan_.elapsed_s = elapsed();
+    plan_.cancelled = stopped_;
+    return std::move(plan_);
+  }
+
+ private:
+  struct Found {
+    Layout layout;
+    double seconds = 0;
+  };
+  static bool by_seconds(const Found& a, const Found& b) { return a.seconds < b.seconds; }
+
+  [[nodiscard]] double elapsed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+  /// Reports; false once the caller or the clock has had enough. A first plan is always made.
+  bool go_on(const std::string& phase) {
+    const double best =
+        found_.empty() ? 0 : std::min_element(found_.begin(), found_.end(), by_seconds)->seconds;
+    if (options_.progress && !options_.progress({phase, best, plan_.lower_bound_s, elapsed()}))
+      stopped_ = true;
+    if (options_.time_limit_s > 0 && elapsed() > options_.time_limit_s) stopped_ = true;
+    return !stopped_ || found_.empty();
+  }
+
+  [[nodiscard]] bool check_is_cheap() const {
+    const double ranks = context_.topology.ranks();
+    return options_.predict.executor != Executor::engine ||
+           static_cast<double>(context_.facts.tables.size()) * ranks * ranks <= kCheapCheck;
+  }
+
+  [[nodiscard]] bool obeys(const Layout& layout) const {
+    const PlanConstraints& wish = options_.constraints;
+    for (const auto& [table, placement] : wish.pinned)
+      if (!(layout.tables[static_cast<std::size_t>(table)] == placement)) return false;
+    for (const auto& [table, cluster] : wish.clusters)
+      if (layout.tables[static_cast<std::size_t>(table)].cluster != cluster) return false;
+    for (const auto& [table, ranks] : wish.only_ranks)
+      for (const std::int32_t owner : layout.tables[static_cast<std::size_t>(table)].owners)
+        if (std::find(ranks.begin(), ranks.end(), owner) == ranks.end()) return false;
+    for (const TablePlacement& table : layout.tables)
+      for (const std::int32_t owner : table.owners)
+        if (std::find(wish.forbidden_ranks.begin(), wish.forbidden_ranks.end(), owner) !=
+            wish.forbidden_ranks.end())
+          return false;
+    for (const auto& group : wish.together) {
+      const auto& first = layout.tables[static_cast<std::size_t>(group.front())].owners;
+      for (const std::int32_t table : group)
+        if (first.size() != 1 || layout.tables[static_cast<std::size_t>(table)].owners != first)
+          return false;
+    }
+    return true;
+  }
+
+  /// True and the layout's seconds kept where it is valid; else the first error is remembered.
+  bool consider(const std::string& name, const Layout& layout) {
+    OptimizeStart start{name, false, 0};
+    if (obeys(layout)) {
+      const auto seconds =
+          predicted_seconds(context_.workload, context_.topology, layout, options_.predict);
+      if (seconds) {
+        start.seconds = *seconds;
+        start.fits = is_valid(layout);
+      }
+    }
+    plan_.starts.push_back(start);
+    if (start.fits) found_.push_back({layout, start.seconds});
+    return start.fits;
+  }
+
+  bool is_valid(const Layout& layout) {
+    if (!check_is_cheap()) return context_.memory.most(context_.memory.of(layout)) <= capacity();
+    for (const Violation& violation :
+         check(context_.workload, context_.topology, layout, options_.predict.executor)) {
+      if (violation.severity != Severity::error) continue;
+      if (violation.rule == "memory.gpu")
+        excess_ = std::max(excess_, static_cast<double>(violation.amount));
+      if (!first_error_) first_error_ = violation;
+      return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] double capacity() const { return context_.memory.capacity() - shortage_; }
+
+  /// What the executor wants beyond a good placement.
+  [[nodiscard]] Layout finished(Layout layout) const {
+    if (options_.predict.executor != Executor::hugectr) return layout;
+    std::vector<bool> used(static_cast<std::size_t>(layout.ranks), false);
+    Exchange exchange = Exchange::flat;
+    bool replicated = false;
+    for (TablePlacement& table : layout.tables) {
+      if (table.cluster == ClusterType::DP) replicated = true;
+      if (table.exchange) exchange = *table.exchange;
+      table.exchange.reset();
+      for (const std::int32_t owner : table.owners) used[static_cast<std::size_t>(owner)] = true;
+      table = in_hugectr_order(std::move(table));
+    }
+    layout.clusters[static_cast<std::size_t>(ClusterType::RB)].exchange = exchange;
+    // A GPU without tables is refused: the smallest table then goes everywhere.
+    if (!replicated && std::find(used.begin(), used.end(), false) != used.end()) {
+      std::size_t smallest = 0;
+      const auto elements = [&](std::size_t t) {
+        return context_.facts.tables[t].rows * context_.facts.tables[t].dim;
+      };
+      for (std::size_t t = 1; t < layout.tables.size(); ++t)
+        if (elements(t) < elements(smallest)) smallest = t;
+      layout.tables[smallest] = data_parallel(context_.workload.tables[smallest]);
+    }
+    return layout;
+  }
+
+  void search(const LowerBound& mixtures) {
+    std::mt19937_64 random(options_.seed);
+    for (std::size_t m = 0; m < mixtures.mixtures.size() && m < kMixturesSearched; ++m) {
+      // A mixture whose bound is above what is found cannot win.
+      for (const double floor : kFloors) {
+        if (!go_on("search")) return;
+        const bool hopeless = std::any_of(found_.begin(), found_.end(), [&](const Found& f) {
+          return f.seconds <= mixtures.mixtures[m].seconds;
+        });
+        if (!hopeless) search_mixture(mixtures.mixtures[m], floor, random);
+      }
+    }
+  }
+
+  void search_mixture(const MixtureBound& mixture, double floor, std::mt19937_64& random) {
+    const std::string name = fmt::format("search {:x}/{}", mixture.present, floor);
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      BoardSearch board(context_, options_.constraints, allowed_, mixture, floor);
+      board.limit_memory(capacity());
+      if (!board.construct()) return;
+      for (int pass = 0; pass < kImprovePasses && board.improve(); ++pass)
+        if (!go_on("search")) break;
+      excess_ = 0;
+      const bool valid = consider(name, finished(board.layout()));
+      if (!valid && excess_ > 0) {
+        shortage_ += excess_;  // the model counted too little: plan for less
+        continue;
+      }
+      if (valid) shake(board, name, random);
+      return;
+    }
+  }
+
+  void shake(BoardSearch& board, const std::string& name, std::mt19937_64& random) {
+    std::vector<BoardSearch::Choice> best = board.choices();
+    double least = board.cost();
+    for (int round = 0; round < kShakesAnEffort * options_.effort; ++round) {
+      if (!go_on("search")) return;
+      board.shake(random, kShakenShare);
+      board.improve();
+      if (board.cost() < least) {
+        least = board.cost();
+        best = board.choices();
+      } else {
+        board.restore(best);
+      }
+    }
+    board.restore(best);
+    consider(name + " shaken", finished(board.layout()));
+  }
+
+  void try_baselines() {
+    for (const std::string& name : named_planners()) {
+      if (name == "torchrec" && options_.predict.executor != Executor::torchrec &&
+          context_.facts.tables.size() > kMostTablesForTorchRecStart)
+        continue;
+      if (!go_on(name)) return;
+      Result<NamedPlan> plan = named_plan(name, context_.workload, context_.topology, {});
+      if (plan) consider(name, plan->layout);
+    }
+  }
+
+  void polish_best() {
+    std::stable_sort(found_.begin(), found_.end(), by_seconds);
+    const std::size_t count = std::min(found_.size(), kPolished);
+    const int evaluations =
+        options_.effort *
+        std::min(kMostPolishEvaluations, kPolishRankEvaluations / context_.topology.ranks());
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!go_on("polish")) return;
+      Layout layout = found_[i].layout;
+      auto what_if = WhatIf::create(context_.workload, context_.topology, layout, options_.predict);
+      if (!what_if) continue;
+      polish(context_, options_.constraints, allowed_, capacity(), *what_if,
+             {evaluations, [&] { return !go_on("polish"); }});
+      if (what_if->seconds() < found_[i].seconds) consider("polished", what_if->layout());
+    }
+  }
+
+  [[nodiscard]] Error infeasible() const {
+    Error error{ErrorKind::infeasible,
+                fmt::format("No layout of {} on {} fits executor {}", context_.workload.name,
+                            context_.topology.name, to_string(options_.predict.executor)),
+                "", "", "explain says what is missing"};
+    if (first_error_) {
+      error.what += ": " + first_error_->message;
+      error.cure = first_error_->cure;
+    }
+    return error;
+  }
+
+  PlanContext context_;
+  const OptimizeOptions& options_;
+  std::vector<FormSet> allowed_;
+  std::chrono::steady_clock::time_point begin_;
+  LowerBound bound_;
+  OptimizedPlan plan_;
+  std::vector<Found> found_;
+  std::optional<Violation> first_error_;
+  double excess_ = 0;    ///< bytes over a rank's memory in the last check
+  double shortage_ = 0;  ///< bytes that the memory model is known to miss
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<OptimizedPlan> optimize(const Workload& workload, const Topology& topology,
+                               const OptimizeOptions& options) {
+  if (has_errors(check_workload(workload)) || has_errors(check_topology(topology))) {
+    for (const auto& violations : {check_workload(workload), check_topology(topology)})
+      for (const Violation& violation : violations)
+        if (violation.severity == Severity::error)
+          return fail({ErrorKind::usage, violation.message, "", "", violation.cure});
+  }
+  return PlanSearch(workload, topology, options).run();
+}
+
+}  // namespace shardscope

@@ -1,0 +1,24 @@
+#pragma once
+// What a person may ask of a plan.
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "layout/layout.hpp"
+
+namespace shardscope {
+
+struct PlanConstraints {
+  /// A table keeps this placement as it is.
+  std::vector<std::pair<std::int32_t, TablePlacement>> pinned;
+  /// All shards of a table stand on these ranks.
+  std::vector<std::pair<std::int32_t, std::vector<std::int32_t>>> only_ranks;
+  std::vector<std::pair<std::int32_t, ClusterType>> clusters;
+  std::vector<std::int32_t> forbidden_ranks;
+  /// Tables that lie whole on one common rank.
+  std::vector<std::vector<std::int32_t>> together;
+};
+
+}  // namespace shardscope

@@ -1,0 +1,45 @@
+#pragma once
+// What planning and bounding one workload on one machine share: facts, models, legal forms.
+
+#include <vector>
+
+#include "layout/topology.hpp"
+#include "layout/workload.hpp"
+#include "planner/cost_model.hpp"
+#include "planner/dense_cost.hpp"
+#include "planner/executor_model.hpp"
+#include "planner/layout_loads.hpp"
+#include "planner/memory_model.hpp"
+#include "planner/relaxation.hpp"
+#include "planner/table_facts.hpp"
+
+namespace shardscope {
+
+/// Keeps copies of what it is made from; not movable, its parts refer to each other.
+struct PlanContext {
+  PlanContext(const Workload& workload_given, const Topology& topology_given,
+              const PredictOptions& options_given);
+  PlanContext(const PlanContext&) = delete;
+  PlanContext& operator=(const PlanContext&) = delete;
+
+  Workload workload;
+  Topology topology;
+  PredictOptions options;
+  WorkloadFacts facts;
+  ExecutorModel executor;
+  DenseCost dense;
+  LoadModel loads;
+  MemoryModel memory;
+  double reader_s = 0;
+
+  [[nodiscard]] Schedule schedule_for(FormSet present) const;
+};
+
+/// Forms that the executor can run for every table (a superset where finer rules apply: a bound
+/// over it holds). Replication only where the table fits a rank.
+[[nodiscard]] std::vector<FormSet> legal_forms(const PlanContext& context);
+
+/// False for mixtures that the executor refuses (HugeCTR: flat beside hierarchical).
+[[nodiscard]] bool may_mix(Executor executor, FormSet present);
+
+}  // namespace shardscope

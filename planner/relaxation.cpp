@@ -1,0 +1,310 @@
+#include "planner/relaxation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace shardscope {
+
+namespace {
+
+/// Rounds of multiplicative weights that combine tangents, and their step.
+constexpr int kCombineRounds = 150;
+constexpr double kCombineStep = 0.5;
+
+/// A chain longer than this many periods would be a bug: the schedule has one prefetch stage.
+constexpr int kMostIterations = 8;
+
+std::size_t form_index(TableForm form) {
+  return static_cast<std::size_t>(form);
+}
+
+double dot(const LoadFields& a, const LoadFields& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+/// The fastest line of a link: its latency and its best rate. Never above the link's seconds.
+LinkModel line_below(const LinkModel& link) {
+  LinkModel line = link;
+  if (link.by_size.empty()) return line;
+  line.by_size.clear();
+  line.efficiency.value = 1;
+  line.bytes_per_s.value = 0;
+  for (const BandwidthPoint& point : link.by_size)
+    line.bytes_per_s.value = std::max(line.bytes_per_s.value, point.bytes_per_s);
+  return line;
+}
+
+/// An uncut table on one rank in a form.
+TablePlacement whole_table(const TableFacts& table, TableForm form) {
+  TablePlacement placement;
+  placement.column_cuts = {0, static_cast<std::int32_t>(table.dim)};
+  placement.cluster = form == TableForm::replicated  ? ClusterType::DP
+                      : form == TableForm::by_unique ? ClusterType::UB
+                                                     : ClusterType::RB;
+  if (placement.cluster != ClusterType::DP) placement.owners = {0};
+  return placement;
+}
+
+}  // namespace
+
+MeanIteration::MeanIteration(const WorkloadFacts& facts, const Topology& topology,
+                             const ExecutorModel& executor, const DenseCost& dense,
+                             const Schedule& schedule, FormSet present)
+    : topology_(topology),
+      intra_(line_below(topology.intra)),
+      inter_(line_below(topology.inter)),
+      steps_(facts, topology, executor, dense),
+      schedule_(schedule),
+      timeline_(schedule, 1, 1, topology.gpu.overlap_cost.value, WireSharing::ignored),
+      present_(present) {}
+
+void MeanIteration::load(const LoadFields& sums) {
+  LayoutLoads loads = mean_loads(sums, topology_);
+  // Steps exist by presence, not by how many tables a fractional point gives a form.
+  loads.flat_tables = (present_ & form_bit(TableForm::flat)) != 0 ? 1 : 0;
+  loads.hierarchical_tables = (present_ & form_bit(TableForm::hierarchical)) != 0 ? 1 : 0;
+  steps_.steps(schedule_, loads, loads_);
+  in_seconds(loads_, intra_, inter_, timed_);
+}
+
+double MeanIteration::seconds(const LoadFields& sums) {
+  load(sums);
+  return timeline_.run(timed_);
+}
+
+void MeanIteration::append_step(std::size_t step, std::vector<Link>& links) const {
+  for (std::size_t part = 0; part < timed_[step].size(); ++part) {
+    links.push_back({step, part, Link::Kind::kernel});
+    const TimedPart& timed = timed_[step][part];
+    if (timed.barrier == Barrier::none) continue;
+    const double intra = timed.intra_latency_s[0] + timed.intra_s[0];
+    const double inter = timed.inter_latency_s[0] + timed.inter_s[0];
+    links.push_back({step, part, intra > inter ? Link::Kind::intra : Link::Kind::inter});
+  }
+}
+
+/// Walks from the iteration's end to what caused it, over iterations if a prefetch did, until a
+/// step (or an iteration's end) comes back: in the steady state that is a cycle of the period.
+MeanIteration::Chain MeanIteration::deciding_chain() const {
+  const std::size_t steps = schedule_.steps.size();
+  const std::size_t end_node = steps;
+  Chain chain;
+  std::vector<std::pair<std::size_t, double>> seen(steps + 1, {SIZE_MAX, 0});  // links, iterations
+  std::size_t node = end_node;
+  double iterations = 0;
+  while (iterations < kMostIterations) {
+    if (seen[node].first != SIZE_MAX) {
+      chain.links.erase(chain.links.begin(),
+                        chain.links.begin() + static_cast<std::ptrdiff_t>(seen[node].first));
+      chain.iterations = iterations - seen[node].second;
+      return chain;
+    }
+    seen[node] = {chain.links.size(), iterations};
+    if (node == end_node) {
+      for (std::size_t i = 0; i < steps; ++i) {
+        if (schedule_.steps[i].next_batch) continue;
+        if (node == end_node || timeline_.end_of(i)[0] > timeline_.end_of(node)[0]) node = i;
+      }
+      if (node == end_node) break;
+      continue;
+    }
+    append_step(node, chain.links);
+    std::size_t cause = end_node;
+    double latest = timeline_.iteration_start()[0];
+    bool earlier = true;
+    const auto consider = [&](std::size_t step, double end, bool previous) {
+      if (end <= latest) return;
+      latest = end;
+      cause = step;
+      earlier = previous;
+    };
+    const std::int32_t before = timeline_.stream_predecessor(node);
+    if (before >= 0)
+      consider(static_cast<std::size_t>(before),
+               timeline_.end_of(static_cast<std::size_t>(before))[0], false);
+    for (const std::uint16_t wait : schedule_.steps[node].waits)
+      consider(wait, timeline_.end_of(wait)[0], false);
+    for (const std::int32_t input : timeline_.prefetch_inputs(node))
+      consider(static_cast<std::size_t>(input),
+               timeline_.prefetched(static_cast<std::size_t>(input))[0], true);
+    if (earlier) iterations += 1;
+    node = cause;
+  }
+  return chain;
+}
+
+double MeanIteration::length(const Chain& chain) const {
+  double sum = 0;
+  for (const Link& link : chain.links) {
+    const TimedPart& timed = timed_[link.step][link.part];
+    switch (link.kind) {
+      case Link::Kind::kernel:
+        sum += timed.kernel_s[0];
+        if (link.part == 0) sum += timeline_.slowed_by(timed_, link.step, 0);
+        break;
+      case Link::Kind::intra:
+        sum += timed.intra_latency_s[0] + timed.intra_s[0];
+        break;
+      case Link::Kind::inter:
+        sum += timed.inter_latency_s[0] + timed.inter_s[0];
+        break;
+    }
+  }
+  return sum / chain.iterations;
+}
+
+MeanIteration::Tangent MeanIteration::tangent(const LoadFields& sums) {
+  (void)seconds(sums);
+  const Chain chain = deciding_chain();
+  Tangent tangent;
+  tangent.slope.assign(sums.size(), 0.0);
+  LoadFields moved(sums.size(), 0.0);
+  load(moved);
+  tangent.offset = length(chain);
+  // The chain's length is linear in the sums: one whole table's worth of a field shows its slope.
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i] <= 0) continue;
+    moved[i] = sums[i];
+    load(moved);
+    tangent.slope[i] = (length(chain) - tangent.offset) / sums[i];
+    moved[i] = 0;
+  }
+  return tangent;
+}
+
+Relaxation::Relaxation(MeanIteration iteration, const std::vector<TableGroup>& groups,
+                       FormSet present)
+    : iteration_(std::move(iteration)), groups_(groups), present_(present) {
+  // Start from an even mixture, so that every field in use has a price.
+  point_.assign(load_field_count(), 0.0);
+  for (const TableGroup& group : groups_) {
+    double forms = 0;
+    for (std::size_t f = 0; f < kTableForms; ++f)
+      forms += (group.allowed & present_ & (1U << f)) != 0 ? 1 : 0;
+    if (forms == 0) {
+      possible_ = false;
+      return;
+    }
+    for (std::size_t f = 0; f < kTableForms; ++f) {
+      if ((group.allowed & present_ & (1U << f)) == 0) continue;
+      for (std::size_t i = 0; i < point_.size(); ++i)
+        point_[i] += group.count * group.sums[f][i] / forms;
+    }
+  }
+  result_.forms.assign(groups_.size(), TableForm::replicated);
+}
+
+LoadFields Relaxation::sums_of(const std::vector<TableForm>& forms) const {
+  LoadFields sums(load_field_count(), 0.0);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const LoadFields& one = groups_[g].sums[form_index(forms[g])];
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += groups_[g].count * one[i];
+  }
+  return sums;
+}
+
+void Relaxation::add_tangent(const LoadFields& at) {
+  PricedTangent tangent;
+  tangent.line = iteration_.tangent(at);
+  for (const TableGroup& group : groups_) {
+    auto& cost = tangent.cost.emplace_back();
+    for (std::size_t f = 0; f < kTableForms; ++f)
+      cost[f] = (group.allowed & present_ & (1U << f)) != 0 ? dot(tangent.line.slope, group.sums[f])
+                                                            : HUGE_VAL;
+  }
+  tangents_.push_back(std::move(tangent));
+  weights_.push_back(weights_.empty() ? 1.0 : 1.0 / static_cast<double>(weights_.size()));
+}
+
+/// Any mixture of tangents is below the function; the cheapest forms under the mixture bound all
+/// choices. Looks for the mixture with the highest such bound.
+void Relaxation::combine() {
+  const std::size_t count = tangents_.size();
+  std::vector<double> weights = weights_;
+  std::vector<TableForm> forms(groups_.size());
+  for (int round = 0; round < kCombineRounds; ++round) {
+    double total = 0;
+    for (const double weight : weights) total += weight;
+    for (double& weight : weights) weight /= total;
+    std::vector<double> value(count);
+    double bound = 0;
+    for (std::size_t k = 0; k < count; ++k) value[k] = tangents_[k].line.offset;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      std::size_t best = kTableForms;
+      double least = HUGE_VAL;
+      for (std::size_t f = 0; f < kTableForms; ++f) {
+        if ((groups_[g].allowed & present_ & (1U << f)) == 0) continue;
+        double cost = 0;
+        for (std::size_t k = 0; k < count; ++k) cost += weights[k] * tangents_[k].cost[g][f];
+        if (cost < least) {
+          least = cost;
+          best = f;
+        }
+      }
+      forms[g] = static_cast<TableForm>(best);
+      for (std::size_t k = 0; k < count; ++k)
+        value[k] += groups_[g].count * tangents_[k].cost[g][best];
+    }
+    for (std::size_t k = 0; k < count; ++k) bound += weights[k] * value[k];
+    if (bound > result_.seconds || result_.prices.empty()) {
+      result_.seconds = std::max(result_.seconds, bound);
+      result_.forms = forms;
+      result_.prices.assign(load_field_count(), 0.0);
+      for (std::size_t k = 0; k < count; ++k)
+        for (std::size_t i = 0; i < result_.prices.size(); ++i)
+          result_.prices[i] += weights[k] * tangents_[k].line.slope[i];
+      weights_ = weights;
+    }
+    const double step = kCombineStep / std::sqrt(1.0 + round) / std::max(bound, 1e-12);
+    for (std::size_t k = 0; k < count; ++k)
+      weights[k] *= std::exp(std::clamp(step * (value[k] - bound), -20.0, 20.0));
+  }
+}
+
+void Relaxation::refine(int tangents) {
+  if (!possible_) return;
+  for (int n = 0; n < tangents; ++n) {
+    add_tangent(point_);
+    combine();
+    // Towards the cheapest forms, by less and less: the point settles where several are as cheap.
+    const LoadFields cheapest = sums_of(result_.forms);
+    const double towards = 2.0 / (2.0 + static_cast<double>(tangents_.size()));
+    for (std::size_t i = 0; i < point_.size(); ++i)
+      point_[i] += towards * (cheapest[i] - point_[i]);
+  }
+  result_.sums = point_;
+  result_.fixed_s = iteration_.seconds(LoadFields(load_field_count(), 0.0));
+}
+
+std::vector<TableGroup> group_tables(const LoadModel& model, const std::vector<FormSet>& allowed) {
+  std::map<std::vector<double>, std::size_t> known;
+  std::vector<TableGroup> groups;
+  for (std::size_t t = 0; t < allowed.size(); ++t) {
+    TableGroup one;
+    one.allowed = allowed[t];
+    std::vector<double> key = {static_cast<double>(allowed[t])};
+    for (std::size_t f = 0; f < kTableForms; ++f) {
+      if ((allowed[t] & (1U << f)) == 0) continue;
+      const auto form = static_cast<TableForm>(f);
+      LayoutLoads loads;  // one entry stands for all
+      const ExchangeChoice choice{
+          form == TableForm::hierarchical ? Exchange::hierarchical : Exchange::flat, true, nullptr};
+      loads.rb.resize(1);
+      loads.ub.resize(1);
+      loads.domains.resize(1);
+      model.add(loads, t, whole_table(model.facts().tables[t], form), choice, 1);
+      one.sums[f] = to_fields(loads);
+      key.insert(key.end(), one.sums[f].begin(), one.sums[f].end());
+    }
+    const auto [found, fresh] = known.emplace(std::move(key), groups.size());
+    if (fresh) groups.push_back(std::move(one));
+    groups[found->second].count += 1;
+    groups[found->second].tables.push_back(static_cast<std::int32_t>(t));
+  }
+  return groups;
+}
+
+}  // namespace shardscope
