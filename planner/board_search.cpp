@@ -147,7 +147,7 @@ void BoardSearch::place_pinned() {
     if (pinned_[t] == nullptr) continue;
     const Exchange exchange = pinned_[t]->exchange.value_or(Exchange::flat);
     context_.loads.add(loads, t, *pinned_[t], {exchange, true, nullptr}, 1);
-    context_.memory.add(memory, t, *pinned_[t], exchange, 1);
+    context_.memory.add(memory, t, *pinned_[t], exchange, true, 1);
   }
   std::vector<OwnerLoad> inside(loads.domains.size());
   for (std::int32_t r = 0; r < context_.topology.ranks(); ++r) {

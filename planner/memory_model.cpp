@@ -31,7 +31,7 @@ struct MemoryModel::TableSize {
 MemoryModel::~MemoryModel() = default;
 
 MemoryModel::MemoryModel(const Workload& workload, const Topology& topology, Executor executor)
-    : workload_(workload), topology_(topology), executor_(executor) {
+    : topology_(topology), executor_(executor), engine_(workload, topology) {
   batch_ = static_cast<double>(workload.global_batch);
   rank_batch_ = batch_ / topology.ranks();
   wire_ = static_cast<double>(bytes_of(workload.wire));
@@ -71,7 +71,7 @@ MemoryModel::MemoryModel(const Workload& workload, const Topology& topology, Exe
   const auto parameters = static_cast<double>(dense.parameters);
   switch (executor) {
     case Executor::engine:
-      common_ += rank_batch_ * outputs + static_cast<double>(dense.total());
+      common_ += engine_.common();
       break;
     case Executor::hugectr:
       common_ += rank_batch_ * outputs + parameters * (4 + (wire_ < 4 ? 2 * wire_ : 4)) +
@@ -112,21 +112,8 @@ double MemoryModel::shard_bytes(std::size_t table_index, ClusterType cluster, do
       const double index = table.unpooled_ids > 0 ? rows * 4 : 0;
       return resident + kBoth * inputs + vectors * width * table.element + 40 * ids + index;
     }
-    case Executor::engine: {
-      const double ids = batch_ * table.mean_ids * row_share;
-      const double unique = std::min(ids, rows);
-      if (reduced) {
-        const double lists = batch_ * table.bags;
-        return resident +
-               kBoth * (ids * key_ + lists * 4 + batch_ * table.weighted_ids * row_share * 4) +
-               ids * 4 + unique * (12 + width * 4) + lists * 8 +
-               2 * batch_ * table.pooled * width * wire_;
-      }
-      const double asked =
-          topology_.ranks() * std::min(rank_batch_ * table.mean_ids * row_share, rows);
-      return resident + kBoth * asked * key_ + asked * (4 + 8) + unique * (12 + width * 4) +
-             2 * asked * width * wire_;
-    }
+    case Executor::engine:
+      return engine_.shard(table_index, cluster, row_share, width);
   }
   return resident;
 }
@@ -147,59 +134,33 @@ double MemoryModel::replicated_bytes(std::size_t table_index) const {
              vectors * table.dim * table.element + 40 * ids +
              table.rows * table.dim * table.element;
     }
-    case Executor::engine: {
-      const double ids = rank_batch_ * table.mean_ids;
-      return resident + ids * 4 + std::min(ids, table.rows) * 12 + table.rows * 8 +
-             table.rows * (table.dim + 1) * 4;
-    }
+    case Executor::engine:
+      return engine_.replicated(table_index);
   }
   return resident;
 }
 
 double MemoryModel::consumer_bytes(const TableSize& table, ClusterType cluster, double row_shards,
                                    double column_shards) const {
+  if (executor_ == Executor::torchrec) return 0;
   const bool reduced = cluster == ClusterType::RB;
   const double ids = rank_batch_ * table.ids;
-  switch (executor_) {
-    case Executor::hugectr: {
-      const double vectors = reduced ? rank_batch_ * table.bags * row_shards : ids;
-      return ids * column_shards * key_ * kBoth + vectors * table.dim * wire_ * kBoth +
-             (reduced ? 0 : ids * 8 * kBoth);
-    }
-    case Executor::torchrec:
-      return 0;
-    case Executor::engine: {
-      if (reduced) {
-        const double cut =
-            row_shards > 1 ? ids * key_ + rank_batch_ * table.bags * row_shards * 4 : 0;
-        const double sent = ids * key_ * column_shards + rank_batch_ * table.bags * row_shards * 4;
-        return cut + sent + 2 * rank_batch_ * table.pooled * row_shards * table.dim * wire_;
-      }
-      const double asked = std::min(ids, table.rows);
-      return asked * key_ * 2 + kBoth * ids * 4 + ids * 4 + asked * 12 +
-             asked * table.dim * (4 + 2 * wire_);
-    }
-  }
-  return 0;
+  const double vectors = reduced ? rank_batch_ * table.bags * row_shards : ids;
+  return ids * column_shards * key_ * kBoth + vectors * table.dim * wire_ * kBoth +
+         (reduced ? 0 : ids * 8 * kBoth);
 }
 
-MemoryLoads MemoryModel::empty() const {
-  MemoryLoads loads;
-  loads.common = common_;
-  loads.rank.assign(slot(topology_.ranks()), 0.0);
-  loads.domain.assign(slot(topology_.domains()), 0.0);
-  return loads;
-}
-
-void MemoryModel::add(MemoryLoads& loads, std::size_t table_index, const TablePlacement& placement,
-                      Exchange exchange, double sign) const {
+TableMemory MemoryModel::of(std::size_t table_index, const TablePlacement& placement,
+                            Exchange exchange, bool dedup) const {
+  if (executor_ == Executor::engine) return engine_.of(table_index, placement, exchange, dedup);
   const TableSize& table = tables_[table_index];
+  TableMemory memory;
   if (placement.cluster == ClusterType::DP) {
-    loads.common += sign * replicated_bytes(table_index);
-    return;
+    memory.everywhere = replicated_bytes(table_index);
+    return memory;
   }
-  loads.common += sign * consumer_bytes(table, placement.cluster, placement.row_shards,
-                                        placement.column_shards());
+  memory.everywhere =
+      consumer_bytes(table, placement.cluster, placement.row_shards, placement.column_shards());
   for (std::int32_t j = 0; j < placement.row_shards; ++j) {
     const double share =
         table.rows > 0
@@ -207,35 +168,69 @@ void MemoryModel::add(MemoryLoads& loads, std::size_t table_index, const TablePl
                   table.rows
             : 1.0 / placement.row_shards;
     for (std::int32_t k = 0; k < placement.column_shards(); ++k)
-      loads.rank[slot(placement.owner(j, k))] +=
-          sign * shard_bytes(table_index, placement.cluster, share, placement.width(k));
+      memory.ranks.emplace_back(placement.owner(j, k), shard_bytes(table_index, placement.cluster,
+                                                                   share, placement.width(k)));
   }
   if (placement.cluster != ClusterType::RB || exchange == Exchange::flat ||
       executor_ == Executor::torchrec)
-    return;
+    return memory;
   // What a domain's owners hand to each of its rails, and the sums it hands on.
   const double rail_samples = rank_batch_ * topology_.domains();
-  std::vector<double> present(loads.domain.size());
+  std::vector<double> present(slot(topology_.domains()));
   for (std::int32_t k = 0; k < placement.column_shards(); ++k) {
     std::fill(present.begin(), present.end(), 0.0);
     for (std::int32_t j = 0; j < placement.row_shards; ++j)
       present[slot(topology_.domain_of(placement.owner(j, k)))] += 1;
-    for (std::size_t d = 0; d < present.size(); ++d)
-      if (present[d] > 0)
-        loads.domain[d] += sign * rail_samples * table.pooled * placement.width(k) *
-                           (present[d] + 1) * wire_ * kBoth;
+    for (std::int32_t d = 0; d < topology_.domains(); ++d)
+      if (present[slot(d)] > 0)
+        memory.domains.emplace_back(d, rail_samples * table.pooled * placement.width(k) *
+                                           (present[slot(d)] + 1) * wire_ * kBoth);
+  }
+  return memory;
+}
+
+MemoryLoads MemoryModel::empty() const {
+  MemoryLoads loads;
+  loads.common = common_;
+  loads.rank.assign(slot(topology_.ranks()), 0.0);
+  loads.domain.assign(slot(topology_.domains()), 0.0);
+  if (executor_ == Executor::engine) loads.rank_staging.resize(loads.rank.size());
+  return loads;
+}
+
+void MemoryModel::add(MemoryLoads& loads, std::size_t table, const TablePlacement& placement,
+                      Exchange exchange, bool dedup, double sign) const {
+  const TableMemory memory = of(table, placement, exchange, dedup);
+  loads.common += sign * memory.everywhere;
+  for (const auto& [rank, bytes] : memory.ranks) loads.rank[slot(rank)] += sign * bytes;
+  for (const auto& [domain, bytes] : memory.domains) loads.domain[slot(domain)] += sign * bytes;
+  for (const StagingNeed& need : memory.staging) {
+    LargestOf& sizes =
+        (need.rank < 0 ? loads.common_staging : loads.rank_staging[slot(need.rank)])[need.buffer];
+    if (sign > 0) {
+      sizes.add(need.bytes);
+    } else {
+      sizes.remove(need.bytes);
+    }
   }
 }
 
 MemoryLoads MemoryModel::of(const Layout& layout) const {
   MemoryLoads loads = empty();
+  const bool dedup = layout.options(ClusterType::UB).dedup;
   for (std::size_t t = 0; t < layout.tables.size(); ++t)
-    add(loads, t, layout.tables[t], layout.exchange_of(t), 1);
+    add(loads, t, layout.tables[t], layout.exchange_of(t), dedup, 1);
   return loads;
 }
 
 double MemoryModel::bytes(const MemoryLoads& loads, std::int32_t rank) const {
-  return loads.common + loads.domain[slot(topology_.domain_of(rank))] + loads.rank[slot(rank)];
+  double bytes =
+      loads.common + loads.domain[slot(topology_.domain_of(rank))] + loads.rank[slot(rank)];
+  if (loads.rank_staging.empty()) return bytes;
+  const StagingSizes& own = loads.rank_staging[slot(rank)];
+  for (std::size_t s = 0; s < kStagingBuffers; ++s)
+    bytes += std::max(loads.common_staging[s].most(), own[s].most());
+  return bytes;
 }
 
 double MemoryModel::most(const MemoryLoads& loads) const {

@@ -140,7 +140,11 @@ class PlanSearch {
   }
 
   bool is_valid(const Layout& layout) {
-    if (!check_is_cheap()) return context_.memory.most(context_.memory.of(layout)) <= capacity();
+    if (!check_is_cheap()) {
+      excess_ = std::max(
+          excess_, context_.memory.most(context_.memory.of(layout)) - context_.memory.capacity());
+      return excess_ <= 0;
+    }
     for (const Violation& violation :
          check(context_.workload, context_.topology, layout, options_.predict.executor)) {
       if (violation.severity != Severity::error) continue;

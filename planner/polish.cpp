@@ -91,7 +91,8 @@ class Polisher {
   }
 
   void account(std::size_t table, const TablePlacement& placement, double sign) {
-    context_.memory.add(memory_, table, placement, exchange_of(placement), sign);
+    context_.memory.add(memory_, table, placement, exchange_of(placement),
+                        what_if_.layout().options(ClusterType::UB).dedup, sign);
   }
   [[nodiscard]] Exchange exchange_of(const TablePlacement& placement) const {
     return placement.exchange.value_or(what_if_.layout().options(placement.cluster).exchange);

@@ -200,13 +200,12 @@ class OptionMaker {
       option.block_seconds.push_back(
           scale_.domain_seconds(loads.domains[static_cast<std::size_t>(b)], inside));
     }
-    MemoryLoads memory = context_.memory.empty();
-    const double before = memory.common;
     const Exchange exchange =
         option.form == TableForm::hierarchical ? Exchange::hierarchical : Exchange::flat;
-    context_.memory.add(memory, table_, placement, exchange, 1);
-    option.everywhere_bytes = memory.common - before;
-    option.block_bytes = option.blocks > 0 ? memory.domain.front() : 0;
+    const TableMemory memory = context_.memory.of(table_, placement, exchange, true);
+    option.everywhere_bytes = memory.everywhere;
+    for (const auto& [domain, bytes] : memory.domains)
+      if (domain == 0) option.block_bytes += bytes;
   }
 
   const PlanContext& context_;

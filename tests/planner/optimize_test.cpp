@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "layout/check.hpp"
 #include "planner/planners.hpp"
 #include "random_case.hpp"
@@ -99,10 +101,9 @@ TEST(Optimize, ObeysConstraints) {
   RandomCase made = random_case(33, {.max_tables = 12});
   made.topology = some_topology(2, 4);
   while (made.workload.tables.size() < 5) {
-    made.workload.features.push_back(
-        {.name = "more", .table = static_cast<std::int32_t>(made.workload.tables.size())});
-    made.workload.tables.push_back(
-        {.name = "t" + std::string(made.workload.tables.size(), 'x'), .rows = 5000, .dim = 16});
+    const auto index = static_cast<std::int32_t>(made.workload.tables.size());
+    made.workload.features.push_back({.name = fmt::format("more{}", index), .table = index});
+    made.workload.tables.push_back({.name = fmt::format("more{}", index), .rows = 5000, .dim = 16});
   }
   OptimizeOptions options;
   options.constraints.pinned = {{0, table_wise(made.workload.tables[0], 3)}};

@@ -1,0 +1,24 @@
+#include "planner/table_memory.hpp"
+
+#include <algorithm>
+
+#include "layout/invariant.hpp"
+
+namespace shardscope {
+
+void LargestOf::add(double bytes) {
+  all_.push_back(bytes);
+  most_ = std::max(most_, bytes);
+}
+
+void LargestOf::remove(double bytes) {
+  // Trials take out what they put in last.
+  const auto found = std::find(all_.rbegin(), all_.rend(), bytes);
+  SHARDSCOPE_CHECK(found != all_.rend(), "only what was added is taken out");
+  *found = all_.back();
+  all_.pop_back();
+  if (bytes < most_) return;
+  most_ = all_.empty() ? 0 : *std::max_element(all_.begin(), all_.end());
+}
+
+}  // namespace shardscope
