@@ -30,7 +30,7 @@ endif()
 # Sources of a folder, without programs of their own.
 function(shardscope_sources out folder)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-  list(FILTER found EXCLUDE REGEX "/cuda/")
+  list(FILTER found EXCLUDE REGEX "/engine/cuda/")
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
@@ -132,4 +132,37 @@ function(shardscope_fuzzers)
     set_target_properties(fuzz_${name} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   endforeach()
+endfunction()
+
+# The kernels of engine/cuda on the CPU (engine/cuda/host) and their tests as the program test_cuda.
+# Under ThreadSanitizer the harness itself is not instrumented: it says which threads are ordered.
+function(shardscope_cuda_host)
+  find_library(boost_context boost_context REQUIRED)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/engine/cuda/host/*.cpp)
+  add_library(shardscope_cuda_host STATIC ${sources})
+  set_target_properties(shardscope_cuda_host PROPERTIES UNITY_BUILD OFF)
+  target_link_libraries(shardscope_cuda_host PUBLIC shardscope_engine ${boost_context})
+  if(SHARDSCOPE_SANITIZE STREQUAL thread)
+    set_source_files_properties(
+      ${PROJECT_SOURCE_DIR}/engine/cuda/host/block.cpp
+      ${PROJECT_SOURCE_DIR}/engine/cuda/host/fiber.cpp
+      PROPERTIES COMPILE_OPTIONS "-fno-sanitize=thread;-DSHARDSCOPE_TSAN_FIBERS")
+  endif()
+  file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/engine/cuda/*.cpp)
+  add_executable(test_cuda ${tests}
+    ${PROJECT_SOURCE_DIR}/tests/engine/cpu/kernel_cases.cpp
+    ${PROJECT_SOURCE_DIR}/tests/engine/cpu/gradient_cases.cpp
+    ${PROJECT_SOURCE_DIR}/tests/engine/pipeline/cases.cpp
+    ${PROJECT_SOURCE_DIR}/tests/engine/pipeline/reference.cpp
+    ${PROJECT_SOURCE_DIR}/tests/engine/pipeline/run_case.cpp)
+  target_link_libraries(test_cuda PRIVATE shardscope_cuda_host
+    GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(test_cuda PRIVATE
+    SHARDSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    SHARDSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_precompile_headers(test_cuda PRIVATE <gtest/gtest.h> <string> <vector>)
+  set_target_properties(test_cuda PROPERTIES
+    UNITY_BUILD OFF
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  add_test(NAME cuda COMMAND test_cuda)
 endfunction()

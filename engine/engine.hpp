@@ -26,6 +26,8 @@ class Recorder;
 
 namespace shardscope::engine {
 
+class Ops;
+
 enum class CommKind : std::uint8_t { threads, loopback };
 
 struct EngineConfig {
@@ -40,6 +42,7 @@ struct EngineConfig {
   double loss_scale = 1;     ///< power of two; for 16-bit wires
   InitialWeights initial = InitialWeights::uniform;
   bool deferred_streams = false;  ///< debug: StreamMode::deferred
+  std::shared_ptr<Ops> ops;       ///< the device; null: the cpu device
   Fault fault = Fault::none;      ///< tests only
 };
 

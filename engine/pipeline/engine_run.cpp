@@ -79,7 +79,7 @@ EngineRun::EngineRun(EngineConfig config, std::shared_ptr<const BatchSource> sou
       source_(std::move(source)),
       given_(std::move(given)),
       epoch_ns_(steady_ns()),
-      ops_(make_cpu_ops()) {}
+      ops_(config_.ops != nullptr ? config_.ops : make_cpu_ops()) {}
 
 EngineRun::~EngineRun() = default;
 

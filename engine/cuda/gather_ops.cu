@@ -1,0 +1,58 @@
+// Forward lookups and copies of rows.
+
+#include "engine/cuda/bag_offsets.hpp"
+#include "engine/cuda/cuda_ops.hpp"
+#include "engine/cuda/kernels/gather.cuh"
+#include "engine/cuda/lists.hpp"
+
+namespace shardscope::engine::cuda {
+
+void CudaOps::gather_pool(Stream& stream, std::span<const GatherPool> calls) {
+  if (calls.empty()) return;
+  Work work(stream);
+  std::vector<BagLengths> lengths;
+  for (const GatherPool& call : calls) lengths.push_back({call.lengths, call.bags});
+  const std::vector<const std::int64_t*> offsets = bag_offsets(work, lengths);
+  std::vector<PoolCall> pools;
+  std::int64_t threads = 0;
+  for (const GatherPool& call : calls) {
+    const bool vector = call.width % kVector == 0 &&
+                        is_vector_aligned(call.rows, call.row_stride, bytes_of(call.row_type)) &&
+                        is_vector_aligned(call.out, call.out_stride, bytes_of(call.out_type));
+    pools.push_back({call, offsets[pools.size()], vector});
+    threads = std::max(threads, row_threads(call.bags, call.width, vector ? kVector : 1));
+  }
+  work.launch(list_grid(threads, pools.size()), gather_pool_kernel, work.upload(pools));
+}
+
+void CudaOps::gather_rows(Stream& stream, std::span<const GatherRows> calls) {
+  if (calls.empty()) return;
+  Work work(stream);
+  std::vector<RowsCall> rows;
+  std::int64_t threads = 0;
+  for (const GatherRows& call : calls) {
+    const bool vector = call.width % kVector == 0 &&
+                        is_vector_aligned(call.rows, call.row_stride, bytes_of(call.row_type)) &&
+                        is_vector_aligned(call.out, call.out_stride, bytes_of(call.out_type));
+    rows.push_back({call, vector});
+    threads = std::max(threads, row_threads(call.count, call.width, vector ? kVector : 1));
+  }
+  work.launch(list_grid(threads, rows.size()), gather_rows_kernel, work.upload(rows));
+}
+
+void CudaOps::copy_columns(Stream& stream, std::span<const CopyColumns> calls) {
+  if (calls.empty()) return;
+  Work work(stream);
+  std::vector<ColumnsCall> columns;
+  std::int64_t threads = 0;
+  for (const CopyColumns& call : calls) {
+    const bool vector = call.width % kVector == 0 &&
+                        is_vector_aligned(call.from, call.from_stride, bytes_of(call.from_type)) &&
+                        is_vector_aligned(call.to, call.to_stride, bytes_of(call.to_type));
+    columns.push_back({call, vector});
+    threads = std::max(threads, row_threads(call.rows, call.width, vector ? kVector : 1));
+  }
+  work.launch(list_grid(threads, columns.size()), copy_columns_kernel, work.upload(columns));
+}
+
+}  // namespace shardscope::engine::cuda

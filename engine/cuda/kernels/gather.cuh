@@ -1,0 +1,120 @@
+#pragma once
+// Forward lookups and copies of rows. Block row y works on call y, groups of lanes on its rows.
+
+#include "engine/cuda/kernels/sum_rows.cuh"
+
+namespace shardscope::engine::cuda {
+
+/// A call with what the host found out about it.
+struct PoolCall {
+  GatherPool call;
+  const std::int64_t* offsets = nullptr;  ///< first id of each bag, counted from offsets[0]
+  bool vector = false;                    ///< rows and outputs are aligned to whole vectors
+};
+struct RowsCall {
+  GatherRows call;
+  bool vector = false;
+};
+struct ColumnsCall {
+  CopyColumns call;
+  bool vector = false;
+};
+
+template <int V, class Row>
+SHARDSCOPE_DEVICE void pool_bags(const PoolCall& pool) {
+  const GatherPool& call = pool.call;
+  ScatteredRows<Row> source;
+  source.rows = static_cast<const Row*>(call.rows);
+  source.stride = call.row_stride;
+  source.index = call.ids;
+  source.wide_index = call.key == KeyType::i64;
+  source.weights = call.weights;
+  const RowGroup group = row_group(call.width, V);
+  for (std::int64_t bag = group.first; bag < call.bags; bag += group.step) {
+    const std::int64_t begin = pool.offsets[bag] - pool.offsets[0];
+    const std::int64_t end = pool.offsets[bag + 1] - pool.offsets[0];
+    for (std::int64_t column = group.lane * V; column < call.width; column += group.lanes * V) {
+      Lane<V> sum = sum_rows<V>(source, begin, end, column);
+      const std::int64_t at = bag * call.out_stride + column;
+      with_row_type(call.out_type, [&](auto out) {
+        auto* to = static_cast<decltype(out)*>(call.out) + at;
+        if (call.accumulate) {
+          const Lane<V> before = load_lane<V>(to);
+          for (int k = 0; k < V; ++k) sum.v[k] = before.v[k] + sum.v[k];
+        }
+        store_lane<V>(to, sum);
+      });
+    }
+  }
+}
+
+SHARDSCOPE_KERNEL void gather_pool_kernel(const PoolCall* calls) {
+  const PoolCall& pool = calls[block_y()];
+  with_row_type(pool.call.row_type, [&](auto row) {
+    if (pool.vector) {
+      pool_bags<kVector, decltype(row)>(pool);
+    } else {
+      pool_bags<1, decltype(row)>(pool);
+    }
+  });
+}
+
+template <int V, class Row>
+SHARDSCOPE_DEVICE void gather_each(const GatherRows& call) {
+  const RowGroup group = row_group(call.width, V);
+  for (std::int64_t n = group.first; n < call.count; n += group.step) {
+    const Row* row =
+        static_cast<const Row*>(call.rows) + id_at(call.ids, call.key, n) * call.row_stride;
+    for (std::int64_t column = group.lane * V; column < call.width; column += group.lanes * V) {
+      const Lane<V> values = load_lane<V>(row + column);
+      with_row_type(call.out_type, [&](auto out) {
+        store_lane<V>(static_cast<decltype(out)*>(call.out) + n * call.out_stride + column, values);
+      });
+    }
+  }
+}
+
+SHARDSCOPE_KERNEL void gather_rows_kernel(const RowsCall* calls) {
+  const RowsCall& rows = calls[block_y()];
+  with_row_type(rows.call.row_type, [&](auto row) {
+    if (rows.vector) {
+      gather_each<kVector, decltype(row)>(rows.call);
+    } else {
+      gather_each<1, decltype(row)>(rows.call);
+    }
+  });
+}
+
+template <int V, class From>
+SHARDSCOPE_DEVICE void copy_each(const CopyColumns& call) {
+  const RowGroup group = row_group(call.width, V);
+  for (std::int64_t r = group.first; r < call.rows; r += group.step) {
+    const From* from = static_cast<const From*>(call.from) + r * call.from_stride;
+    const float scale = call.scale != nullptr ? call.scale[r] * call.factor : call.factor;
+    for (std::int64_t column = group.lane * V; column < call.width; column += group.lanes * V) {
+      Lane<V> values = load_lane<V>(from + column);
+      for (int k = 0; k < V; ++k) values.v[k] = scale * values.v[k];
+      with_row_type(call.to_type, [&](auto to_type) {
+        auto* to = static_cast<decltype(to_type)*>(call.to) + r * call.to_stride + column;
+        if (call.accumulate) {
+          const Lane<V> before = load_lane<V>(to);
+          for (int k = 0; k < V; ++k) values.v[k] = before.v[k] + values.v[k];
+        }
+        store_lane<V>(to, values);
+      });
+    }
+  }
+}
+
+SHARDSCOPE_KERNEL void copy_columns_kernel(const ColumnsCall* calls) {
+  const ColumnsCall& columns = calls[block_y()];
+  with_row_type(columns.call.from_type, [&](auto from) {
+    if (columns.vector) {
+      copy_each<kVector, decltype(from)>(columns.call);
+    } else {
+      copy_each<1, decltype(from)>(columns.call);
+    }
+  });
+}
+
+}  // namespace shardscope::engine::cuda

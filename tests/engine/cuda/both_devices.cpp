@@ -1,0 +1,40 @@
+#include "tests/engine/cuda/both_devices.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "engine/cuda/host/block.hpp"
+#include "engine/cuda/host/ops.hpp"
+
+namespace shardscope::engine::testing {
+
+// 500 are an ordinary release run, 5,000 the full one (scripts/test).
+int scaled_cases(int normal) {
+  const char* text = std::getenv("SHARDSCOPE_CASES");
+  if (text == nullptr) return normal;
+  return static_cast<int>(std::max<long long>(normal * std::strtoll(text, nullptr, 10) / 500, 4));
+}
+
+void finish(Stream& stream) {
+  stream.synchronize(stream.record());
+}
+
+void expect_equal_on_both(int cases,
+                          const std::function<void(Ops&, Stream&, Random&, Transcript&)>& run) {
+  const std::unique_ptr<Ops> cpu = make_cpu_ops();
+  const std::unique_ptr<Ops> cuda = cuda::make_host_cuda_ops();
+  const auto stream = make_cpu_stream(StreamMode::inline_, "both");
+  for_random_cases(scaled_cases(cases), [&](std::uint64_t seed) {
+    Transcript expected;
+    Transcript actual;
+    Random first(seed);
+    run(*cpu, *stream, first, expected);
+    Random second(seed);
+    cuda::host::set_order_seed(seed % 3 == 0 ? 0 : seed);
+    run(*cuda, *stream, second, actual);
+    cuda::host::set_order_seed(0);
+    EXPECT_TRUE(expected == actual) << "the devices write different bytes";
+  });
+}
+
+}  // namespace shardscope::engine::testing
