@@ -1,0 +1,71 @@
+#include "storage/import/import_files.hpp"
+
+#include <fmt/format.h>
+
+#include "storage/import/hugectr_plan.hpp"
+#include "storage/import/input_text.hpp"
+#include "storage/import/torchrec_plan.hpp"
+
+namespace shardscope::storage {
+namespace {
+
+Status add_hugectr(std::string_view text, const ImportContext& context, Imported& out) {
+  const auto plans = read_hugectr_plans(text, out.notes);
+  if (!plans) return fail(plans.error());
+  for (const HugectrPlan& plan : *plans) {
+    auto resolved = resolve_hugectr_plan(plan, context, out.notes);
+    if (!resolved) return fail(resolved.error());
+    out.plans.push_back(std::move(*resolved));
+  }
+  return {};
+}
+
+/// JSON, or the printed tables.
+Status add_torchrec(std::string_view text, const ImportContext& context, Imported& out) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool json = first != std::string_view::npos && text[first] == '{';
+  const auto plan =
+      json ? read_torchrec_json(text, out.notes) : read_torchrec_text(text, out.notes);
+  if (!plan) return fail(plan.error());
+  auto resolved = resolve_torchrec_plan(*plan, context, out.notes);
+  if (!resolved) return fail(resolved.error());
+  out.plans.push_back(std::move(*resolved));
+  return {};
+}
+
+Status add_text(const std::string& path, const ImportContext& context, Imported& out) {
+  const Result<std::string> text = read_input_text(path, out.notes);
+  if (!text) return fail(text.error());
+  switch (out.kind) {
+    case ImportKind::hugectr:
+      return add_hugectr(*text, context, out);
+    case ImportKind::torchrec:
+      return add_torchrec(*text, context, out);
+    default:
+      break;
+  }
+  return fail({ErrorKind::usage, fmt::format("{} files are not imported", to_string(out.kind)),
+               path, import_kinds(), ""});
+}
+
+}  // namespace
+
+Result<Imported> import_files(ImportKind kind, const std::vector<std::string>& paths,
+                              const ImportContext& context, const ImportProgress& progress) {
+  Imported out;
+  out.kind = kind;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (progress && !progress(static_cast<double>(i) / static_cast<double>(paths.size()))) {
+      return fail({ErrorKind::runtime, "the import was cancelled", paths[i], "", ""});
+    }
+    ImportNotes before = std::move(out.notes);
+    out.notes = ImportNotes(paths[i]);
+    const Status done = add_text(paths[i], context, out);
+    before.add(out.notes);
+    out.notes = std::move(before);
+    if (!done) return fail(done.error());
+  }
+  return out;
+}
+
+}  // namespace shardscope::storage
