@@ -325,6 +325,80 @@ void add_inspect(CLI::App& app, Chosen& chosen) {
   command.footer("Example: shardscope inspect profile-20250101-120000.shardscope --run 1");
 }
 
+void add_import(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "import", "Take over a plan, a planner's report or traces from a training job");
+  const auto options = choose<ImportOptions>(command, chosen, import_command);
+  command.add_option("files", options->files, "Files; for traces also a directory or an archive")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("--from", options->from,
+                  "torchrec, torchrec-stats, hugectr, kineto, nsys, tbe, mlperf or nccl-tests; "
+                  "default by the content")
+      ->type_name("KIND");
+  command
+      .add_option("--workload", options->workload,
+                  "Model of the file: sizes and features where the file has none")
+      ->type_name("NAME|FILE");
+  command
+      .add_option("--topology", options->topology,
+                  "Machine of the file; default what the file tells, else dgx-h100 with a warning")
+      ->type_name("NAME|FILE");
+  command.add_option("--plan", options->plan, "Which of several plans --out writes, from 1")
+      ->check(positive())
+      ->type_name("N");
+  command.add_option("--out", options->out, "Write the layout to this file")->type_name("FILE");
+  command.add_option("--workload-out", options->workload_out, "Write the workload to this file")
+      ->type_name("FILE");
+  command.add_option("--topology-out", options->topology_out, "Write the topology to this file")
+      ->type_name("FILE");
+  add_session(command, options->session);
+  add_json(command, options->json);
+  command.footer(
+      "Example: shardscope import --from hugectr train.py --workload dcnv2 --out layout.json\n"
+      "docs/imports.md describes what is read of each kind.");
+}
+
+void add_export(CLI::App& app, Chosen& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("export", "Write a layout for a training job, or a run for other tools");
+  const auto options = choose<ExportOptions>(command, chosen, export_command);
+  command.add_option("input", options->input, "Session or layout file")
+      ->required()
+      ->type_name("SESSION|LAYOUT");
+  command.add_option("--to", options->to, "hugectr or torchrec; runs: perfetto, nsys or csv")
+      ->type_name("KIND")
+      ->required();
+  command.add_option("--run", options->run, "Run of the session; default the last")
+      ->check(positive())
+      ->type_name("N");
+  command
+      .add_option("--layout", options->layout,
+                  "Layout of the session; default the run's, the starred or the latest")
+      ->check(positive())
+      ->type_name("N");
+  command.add_option("--workload", options->inputs.workload, "Model of a layout file (see check)")
+      ->type_name("NAME|FILE");
+  command.add_option("--topology", options->inputs.topology, "Machine of a layout file")
+      ->type_name("NAME|FILE");
+  command.add_option("--batch", options->inputs.batch, "Global batch; default the model's")
+      ->check(positive())
+      ->type_name("N");
+  command.add_option("--format", options->format, "hugectr: python (default) or json")
+      ->type_name("python|json");
+  command
+      .add_option("--out", options->out,
+                  "File to write; default stdout. torchrec: the JSON, its loader is written beside "
+                  "it as .py")
+      ->type_name("FILE");
+  add_json(command, options->json);
+  command.footer(
+      "Example: shardscope export mine.json --to hugectr --workload dcnv2 --topology dgx-h100:2 "
+      "--out plan.py\n"
+      "Exit code 2 where the framework cannot train the layout; the reason is told.");
+}
+
 void add_doctor(CLI::App& app, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand(
       "doctor", "What this machine can do, why not the rest, and what would help");
@@ -377,6 +451,8 @@ int run(int argc, char** argv) {
   add_compare(app, chosen);
   add_train(app, chosen);
   add_inspect(app, chosen);
+  add_import(app, chosen);
+  add_export(app, chosen);
   add_doctor(app, chosen);
   app.footer("Each command explains itself: shardscope COMMAND --help");
   try {

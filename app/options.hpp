@@ -94,6 +94,30 @@ struct InspectOptions {
   bool json = false;
 };
 
+struct ImportOptions {
+  std::vector<std::string> files;
+  std::string from;          ///< kind; empty: by content
+  std::string workload;      ///< sizes for files without; empty: none
+  std::string topology;      ///< empty: from the file
+  std::int64_t plan = 0;     ///< which of the file's plans --out writes; 0: the first
+  std::string out;           ///< layout file
+  std::string workload_out;  ///< workload file
+  std::string topology_out;
+  std::string session;
+  bool json = false;
+};
+
+struct ExportOptions {
+  std::string input;  ///< session or layout file
+  std::string to;
+  std::int64_t run = 0;     ///< of a session
+  std::int64_t layout = 0;  ///< of a session; 0: the run's, else the starred, else the latest
+  InputOptions inputs;      ///< for layout files
+  std::string format;       ///< hugectr: python | json
+  std::string out;          ///< empty: stdout
+  bool json = false;
+};
+
 struct DoctorOptions {
   bool json = false;
 };

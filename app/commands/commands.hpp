@@ -15,6 +15,8 @@ namespace shardscope::app {
 [[nodiscard]] Status compare(const CompareOptions& options);
 [[nodiscard]] Status train(const TrainOptions& options);
 [[nodiscard]] Status inspect(const InspectOptions& options);
+[[nodiscard]] Status import_command(const ImportOptions& options);
+[[nodiscard]] Status export_command(const ExportOptions& options);
 [[nodiscard]] Status doctor(const DoctorOptions& options);
 
 }  // namespace shardscope::app

@@ -203,6 +203,10 @@ std::optional<Pooling> pooling_of(const std::string& combiner) {
 
 /// What the file says of the model beside its tables' sizes.
 void apply_facts(const HugectrPlan& plan, Workload& workload, ImportNotes& notes) {
+  const bool mlperf = std::any_of(plan.facts.begin(), plan.facts.end(), [](const auto& fact) {
+    return fact.first == "tp_mlperf_platform" || fact.first == "iter_ms";
+  });
+  if (mlperf) workload.wire = DType::fp16;  // mixed precision in every submission
   if (plan.global_batch > 0) workload.global_batch = plan.global_batch;
   if (const auto kind = parse_name<OptimizerKind>(plan.optimizer)) {
     for (Table& table : workload.tables) {
@@ -241,6 +245,7 @@ Result<ImportedPlan> resolve_hugectr_plan(const HugectrPlan& plan, const ImportC
                                           ImportNotes& notes) {
   ImportedPlan out;
   out.name = plan.name.empty() ? "hugectr" : plan.name;
+  out.executor = Executor::hugectr;
   out.matrix = plan.matrix;
   out.facts = plan.facts;
   if (context.topology && context.topology->ranks() != plan.ranks) {

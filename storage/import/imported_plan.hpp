@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "layout/executor.hpp"
 #include "layout/layout.hpp"
 #include "layout/result.hpp"
 #include "layout/topology.hpp"
@@ -24,6 +25,7 @@ struct ImportedPlan {
   std::string name;
   /// Names of the tables with a shard on each rank, in the file's order.
   std::vector<std::vector<std::string>> matrix;
+  Executor executor = Executor::torchrec;  ///< whose plan it is
   std::optional<Workload> workload;
   std::optional<Topology> topology;
   std::optional<Layout> layout;  ///< present only together with the two above

@@ -33,7 +33,7 @@ TEST(Golden, HelpOfTheProgram) {
 
 TEST(Golden, HelpOfEveryCommand) {
   for (const char* command : {"models", "topologies", "stats", "check", "profile", "compare",
-                              "train", "inspect", "doctor"}) {
+                              "train", "inspect", "import", "export", "doctor"}) {
     expect_golden_output(std::string("help_") + command, {command, "--help"});
   }
 }
@@ -41,7 +41,7 @@ TEST(Golden, HelpOfEveryCommand) {
 TEST(Golden, EveryHelpHasAnExampleAndJson) {
   const TemporaryFolder folder;
   for (const char* command : {"models", "topologies", "stats", "check", "profile", "compare",
-                              "train", "inspect", "doctor"}) {
+                              "train", "inspect", "import", "export", "doctor"}) {
     const ProgramResult result = run_program({command, "--help"}, folder.path());
     EXPECT_NE(result.out.find("Example: shardscope " + std::string(command)), std::string::npos);
     EXPECT_NE(result.out.find("--json"), std::string::npos);

@@ -1,0 +1,139 @@
+#include "app/import_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/plan_heat.hpp"
+#include "app/text_table.hpp"
+#include "layout/json.hpp"
+
+namespace shardscope::app {
+namespace {
+
+constexpr std::size_t kRanksListed = 16;
+constexpr std::size_t kNamesListed = 12;
+
+std::optional<PlanHeat> heat_of(const storage::ImportedPlan& plan) {
+  if (!plan.layout) return std::nullopt;
+  return plan_heat(*plan.workload, *plan.topology, *plan.layout, plan.executor);
+}
+
+std::string names_text(const std::vector<std::string>& names) {
+  if (names.size() <= kNamesListed) return fmt::format("{}", fmt::join(names, " "));
+  const std::vector<std::string> some(names.begin(), names.begin() + kNamesListed);
+  return fmt::format("{} ... {} in all", fmt::join(some, " "), names.size());
+}
+
+std::string heat_text(const PlanHeat& heat) {
+  std::string text = fmt::format(
+      "SIMULATED  {} ms an iteration ({} to {}, 90 %), trust {}\n"
+      "Hot rank {}: {} ms of its own stages, {:.2f} x the mean rank",
+      ms_text(heat.iteration_ms), ms_text(heat.low_ms), ms_text(heat.high_ms), heat.trust,
+      heat.hot_rank, ms_text(heat.rank_ms[static_cast<std::size_t>(heat.hot_rank)]),
+      heat.hot_over_mean);
+  for (const TableHeat& table : heat.tables) {
+    text += fmt::format("\n  {}  {:.4g} rows a sample, {:.0f} % of the rank's lookups", table.table,
+                        table.rows_per_sample, table.share * 100);
+  }
+  return text + "\n";
+}
+
+std::string plan_text(const storage::ImportedPlan& plan, std::size_t index) {
+  std::string text = fmt::format("\nPlan {}  {}", index + 1, plan.name);
+  if (plan.layout) {
+    text += fmt::format("  {} on {}, batch {}", plan.workload->name, plan.topology->name,
+                        grouped(plan.workload->global_batch));
+  }
+  text += "\n";
+  for (const auto& [name, value] : plan.facts) {
+    if (value.size() <= 60) text += fmt::format("  {} {}\n", name, value);
+  }
+  TextTable table({{"rank"}, {"tables"}, {"", Align::left}});
+  for (std::size_t rank = 0; rank < plan.matrix.size() && rank < kRanksListed; ++rank) {
+    table.row({std::to_string(rank), std::to_string(plan.matrix[rank].size()),
+               names_text(plan.matrix[rank])});
+  }
+  text += table.text(2);
+  if (plan.matrix.size() > kRanksListed) {
+    text += fmt::format("  ... {} more ranks\n", plan.matrix.size() - kRanksListed);
+  }
+  if (const auto heat = heat_of(plan)) text += heat_text(*heat);
+  return text;
+}
+
+nlohmann::ordered_json heat_json(const PlanHeat& heat) {
+  nlohmann::ordered_json json = {{"predicted_ms", heat.iteration_ms},
+                                 {"interval_ms", {heat.low_ms, heat.high_ms}},
+                                 {"trust", heat.trust},
+                                 {"hot_rank", heat.hot_rank},
+                                 {"hot_over_mean", heat.hot_over_mean},
+                                 {"rank_ms", heat.rank_ms},
+                                 {"hot_tables", nlohmann::ordered_json::array()}};
+  for (const TableHeat& table : heat.tables) {
+    json["hot_tables"].push_back({{"table", table.table},
+                                  {"rows_per_sample", table.rows_per_sample},
+                                  {"share", table.share}});
+  }
+  return json;
+}
+
+nlohmann::ordered_json plan_json(const storage::ImportedPlan& plan) {
+  nlohmann::ordered_json json = {{"name", plan.name}, {"ranks", plan.matrix.size()}};
+  json["facts"] = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : plan.facts) json["facts"][name] = value;
+  json["matrix"] = plan.matrix;
+  if (!plan.layout) return json;
+  json["workload"] = plan.workload->name;
+  json["topology"] = plan.topology->name;
+  json["tables"] = plan.layout->tables.size();
+  json["global_batch"] = plan.workload->global_batch;
+  if (const auto heat = heat_of(plan)) json["prediction"] = heat_json(*heat);
+  return json;
+}
+
+}  // namespace
+
+std::string import_notes_text(const storage::ImportNotes& notes) {
+  std::string text;
+  for (const std::string& kept : notes.kept()) text += "kept     " + kept + "\n";
+  for (const storage::ImportNote& note : notes.warnings()) {
+    text += fmt::format("warning  {}: {}{}\n", note.place, note.message,
+                        note.expected.empty() ? "" : " (expected " + note.expected + ")");
+  }
+  const auto shown = static_cast<std::int64_t>(notes.warnings().size());
+  if (notes.warning_count() > shown) {
+    text += fmt::format("warning  {} more of such\n", grouped(notes.warning_count() - shown));
+  }
+  if (notes.skipped() > 0) {
+    text += fmt::format("skipped  {} lines or records of other things\n", grouped(notes.skipped()));
+  }
+  return text;
+}
+
+std::string import_text(const storage::Imported& imported) {
+  std::string text = fmt::format("Imported as {}\n", to_string(imported.kind));
+  text += import_notes_text(imported.notes);
+  for (std::size_t i = 0; i < imported.plans.size(); ++i) text += plan_text(imported.plans[i], i);
+  return text;
+}
+
+nlohmann::ordered_json import_json(const storage::Imported& imported) {
+  nlohmann::ordered_json json = {{"kind", to_string(imported.kind)},
+                                 {"plans", nlohmann::ordered_json::array()}};
+  for (const storage::ImportedPlan& plan : imported.plans) json["plans"].push_back(plan_json(plan));
+  nlohmann::ordered_json warnings = nlohmann::ordered_json::array();
+  for (const storage::ImportNote& note : imported.notes.warnings()) {
+    warnings.push_back(
+        {{"place", note.place}, {"message", note.message}, {"expected", note.expected}});
+  }
+  json["kept"] = imported.notes.kept();
+  json["warnings"] = std::move(warnings);
+  json["warning_count"] = imported.notes.warning_count();
+  json["skipped"] = imported.notes.skipped();
+  return json;
+}
+
+}  // namespace shardscope::app
