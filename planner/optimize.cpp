@@ -10,6 +10,7 @@
 
 #include "layout/check.hpp"
 #include "planner/board_search.hpp"
+#include "planner/edits.hpp"
 #include "planner/planners.hpp"
 #include "planner/polish.hpp"
 #include "planner/what_if.hpp"
@@ -33,32 +34,19 @@ constexpr std::size_t kMostTablesForTorchRecStart = 64;
 /// Tables x ranks x ranks up to which check() is cheap for the engine's buffer lists.
 constexpr double kCheapCheck = 4e7;
 
-/// Forms that the planner uses: the legal ones without those that would not learn.
-std::vector<FormSet> plannable_forms(const PlanContext& context) {
-  std::vector<FormSet> forms = legal_forms(context);
-  if (context.options.executor != Executor::hugectr) return forms;
-  // HugeCTR's open training loop never updates pooled UB tables.
-  for (std::size_t t = 0; t < forms.size(); ++t)
-    if (context.facts.tables[t].unpooled == 0)
-      forms[t] &= static_cast<FormSet>(~form_bit(TableForm::by_unique));
-  return forms;
-}
-
 class PlanSearch {
  public:
   PlanSearch(const Workload& workload, const Topology& topology, const OptimizeOptions& options)
       : context_(workload, topology, options.predict),
         options_(options),
-        allowed_(plannable_forms(context_)),
+        allowed_(legal_forms(context_)),
         begin_(std::chrono::steady_clock::now()) {}
 
   Result<OptimizedPlan> run() {
     go_on("bound");
     bound_ = lower_bound(context_);
     plan_.lower_bound_s = bound_.seconds;
-    const LowerBound mixtures =
-        allowed_ == legal_forms(context_) ? bound_ : lower_bound(context_, allowed_);
-    search(mixtures);
+    search(bound_);
     if (options_.baselines) try_baselines();
     for (const Layout& start : options_.starts) consider(start.name, start);
     polish_best();

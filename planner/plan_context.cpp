@@ -35,12 +35,15 @@ std::vector<FormSet> legal_forms(const PlanContext& context) {
   for (std::size_t t = 0; t < context.facts.tables.size(); ++t) {
     const TableFacts& table = context.facts.tables[t];
     FormSet legal = 0;
+    const bool all_pooled = table.unpooled == 0;
     if (context.memory.replicated_bytes(t) <= room) legal |= form_bit(TableForm::replicated);
-    if (table.unpooled == 0) {
+    if (all_pooled) {
       legal |= form_bit(TableForm::flat);
       if (hierarchical) legal |= form_bit(TableForm::hierarchical);
     }
-    if (executor != Executor::torchrec || table.pooled == 0)
+    // TorchRec has no UB for pooled features; HugeCTR's open training loop never updates it.
+    if (executor == Executor::engine ||
+        (executor == Executor::hugectr ? !all_pooled : table.pooled == 0))
       legal |= form_bit(TableForm::by_unique);
     forms.push_back(legal);
   }

@@ -35,8 +35,9 @@ struct PlanContext {
   [[nodiscard]] Schedule schedule_for(FormSet present) const;
 };
 
-/// Forms that the executor can run for every table (a superset where finer rules apply: a bound
-/// over it holds). Replication only where the table fits a rank.
+/// Forms that the executor can train for every table (a superset where finer rules apply: a bound
+/// over it holds). Replication only where the table fits a rank; UB of pooled features in HugeCTR
+/// is left out, which check() warns of: such tables are never updated.
 [[nodiscard]] std::vector<FormSet> legal_forms(const PlanContext& context);
 
 /// False for mixtures that the executor refuses (HugeCTR: flat beside hierarchical).

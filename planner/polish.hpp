@@ -21,7 +21,4 @@ void polish(const PlanContext& context, const PlanConstraints& constraints,
             const std::vector<FormSet>& allowed, double capacity, WhatIf& what_if,
             const PolishLimits& limits);
 
-/// Owners in the order that HugeCTR gives them: ascending, column by column.
-[[nodiscard]] TablePlacement in_hugectr_order(TablePlacement placement);
-
 }  // namespace shardscope
