@@ -30,7 +30,7 @@ endif()
 # Sources of a folder, without programs of their own.
 function(shardscope_sources out folder)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-  list(FILTER found EXCLUDE REGEX "/engine/cuda/")
+  list(FILTER found EXCLUDE REGEX "/engine/cuda/host/|/tests/engine/cuda/")
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/cuda/kernels/bags.cuh"
+#include "engine/cuda/kernels/lengths.cuh"
 #include "engine/cuda/work.hpp"
 
 namespace shardscope::engine::cuda {

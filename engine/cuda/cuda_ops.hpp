@@ -14,6 +14,7 @@ class CudaOps final : public Ops {
   void gather_pool(Stream& stream, std::span<const GatherPool> calls) override;
   void gather_rows(Stream& stream, std::span<const GatherRows> calls) override;
   void copy_columns(Stream& stream, std::span<const CopyColumns> calls) override;
+  void sum_columns(Stream& stream, std::span<const SumColumns> calls) override;
   void bucketize(Stream& stream, std::span<const Bucketize> calls) override;
   void dedup(Stream& stream, std::span<const Dedup> calls) override;
   void sort_index(Stream& stream, std::span<const SortIndex> calls) override;

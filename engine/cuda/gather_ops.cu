@@ -55,4 +55,29 @@ void CudaOps::copy_columns(Stream& stream, std::span<const CopyColumns> calls) {
   work.launch(list_grid(threads, columns.size()), copy_columns_kernel, work.upload(columns));
 }
 
+void CudaOps::sum_columns(Stream& stream, std::span<const SumColumns> calls) {
+  Work work(stream);
+  std::vector<SumCall> sums;
+  std::int64_t threads = 0;
+  for (const SumColumns& call : calls) {
+    if (call.count == 0) continue;
+    SumCall sum;
+    sum.count = call.count;
+    sum.terms = work.upload(std::vector<CopyColumns>(call.terms, call.terms + call.count));
+    sum.scaled = call.store != nullptr;
+    sum.store = sum.scaled ? *call.store : call.terms[0];
+    sum.vector =
+        sum.store.width % kVector == 0 &&
+        is_vector_aligned(sum.store.to, sum.store.to_stride, bytes_of(sum.store.to_type)) &&
+        std::all_of(call.terms, call.terms + call.count, [](const CopyColumns& term) {
+          return is_vector_aligned(term.from, term.from_stride, bytes_of(term.from_type));
+        });
+    threads =
+        std::max(threads, row_threads(sum.store.rows, sum.store.width, sum.vector ? kVector : 1));
+    sums.push_back(sum);
+  }
+  if (sums.empty()) return;
+  work.launch(list_grid(threads, sums.size()), sum_columns_kernel, work.upload(sums));
+}
+
 }  // namespace shardscope::engine::cuda

@@ -5,12 +5,6 @@
 
 namespace shardscope::engine::cuda {
 
-/// Bag lengths of one call, widened into the list that is summed up for all calls at once.
-struct LengthsCall {
-  const std::int32_t* lengths = nullptr;
-  std::int64_t bags = 0;
-  std::int64_t* wide = nullptr;
-};
 struct MeanCall {
   MeanBags call;
   const std::int64_t* offsets = nullptr;
@@ -23,13 +17,6 @@ struct ExpandCall {
   ExpandBags call;
   const std::int64_t* offsets = nullptr;  ///< null where lengths is
 };
-
-SHARDSCOPE_KERNEL void widen_lengths_kernel(const LengthsCall* calls) {
-  const LengthsCall& call = calls[block_y()];
-  for (std::int64_t b = thread_index(); b < call.bags; b += thread_count()) {
-    call.wide[b] = call.lengths[b];
-  }
-}
 
 SHARDSCOPE_KERNEL void bag_scale_kernel(const BagScale* calls) {
   const BagScale& call = calls[block_y()];

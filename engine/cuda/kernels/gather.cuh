@@ -20,6 +20,15 @@ struct ColumnsCall {
   bool vector = false;
 };
 
+/// Terms in device memory; the sum goes to `store`'s target, or to the terms' own without one.
+struct SumCall {
+  const CopyColumns* terms = nullptr;
+  std::int32_t count = 0;
+  CopyColumns store;
+  bool scaled = false;  ///< there is a store: its scale and factor apply
+  bool vector = false;
+};
+
 template <int V, class Row>
 SHARDSCOPE_DEVICE void pool_bags(const PoolCall& pool) {
   const GatherPool& call = pool.call;
@@ -115,6 +124,57 @@ SHARDSCOPE_KERNEL void copy_columns_kernel(const ColumnsCall* calls) {
       copy_each<1, decltype(from)>(columns.call);
     }
   });
+}
+
+SHARDSCOPE_DEVICE float row_scale(const CopyColumns& call, std::int64_t row) {
+  return call.scale != nullptr ? call.scale[row] * call.factor : call.factor;
+}
+
+template <int V>
+SHARDSCOPE_DEVICE Lane<V> scaled_lane(const CopyColumns& call, std::int64_t row,
+                                      std::int64_t column) {
+  Lane<V> values{};
+  with_row_type(call.from_type, [&](auto from_type) {
+    const auto* from = static_cast<const decltype(from_type)*>(call.from);
+    values = load_lane<V>(from + row * call.from_stride + column);
+  });
+  const float scale = row_scale(call, row);
+  for (int k = 0; k < V; ++k) values.v[k] = scale * values.v[k];
+  return values;
+}
+
+template <int V>
+SHARDSCOPE_DEVICE void sum_terms(const SumCall& sum) {
+  const CopyColumns& store = sum.store;
+  const RowGroup group = row_group(store.width, V);
+  for (std::int64_t row = group.first; row < store.rows; row += group.step) {
+    const float scale = sum.scaled ? row_scale(store, row) : 1.0F;
+    for (std::int64_t column = group.lane * V; column < store.width; column += group.lanes * V) {
+      Lane<V> total = scaled_lane<V>(sum.terms[0], row, column);
+      for (std::int32_t i = 1; i < sum.count; ++i) {
+        const Lane<V> term = scaled_lane<V>(sum.terms[i], row, column);
+        for (int k = 0; k < V; ++k) total.v[k] += term.v[k];
+      }
+      for (int k = 0; k < V; ++k) total.v[k] = scale * total.v[k];
+      with_row_type(store.to_type, [&](auto to_type) {
+        auto* to = static_cast<decltype(to_type)*>(store.to) + row * store.to_stride + column;
+        if (store.accumulate) {
+          const Lane<V> before = load_lane<V>(to);
+          for (int k = 0; k < V; ++k) total.v[k] = before.v[k] + total.v[k];
+        }
+        store_lane<V>(to, total);
+      });
+    }
+  }
+}
+
+SHARDSCOPE_KERNEL void sum_columns_kernel(const SumCall* calls) {
+  const SumCall& sum = calls[block_y()];
+  if (sum.vector) {
+    sum_terms<kVector>(sum);
+  } else {
+    sum_terms<1>(sum);
+  }
 }
 
 }  // namespace shardscope::engine::cuda

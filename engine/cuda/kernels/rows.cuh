@@ -120,7 +120,7 @@ SHARDSCOPE_DEVICE std::int64_t thread_count() {
 }
 
 /// Lanes that share a row of `width` elements, V at a time: a power of two up to a warp.
-SHARDSCOPE_DEVICE std::uint32_t lanes_of(std::int32_t width, std::int32_t vector) {
+SHARDSCOPE_BOTH std::uint32_t lanes_of(std::int32_t width, std::int32_t vector) {
   const std::int32_t needed = (width + vector - 1) / vector;
   std::uint32_t lanes = 1;
   while (lanes < 32 && static_cast<std::int32_t>(lanes) < needed) lanes *= 2;

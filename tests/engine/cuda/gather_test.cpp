@@ -149,5 +149,34 @@ TEST(CudaCopyColumns, EqualsTheCpuDevice) {
   });
 }
 
+TEST(CudaSumColumns, EqualsTheCpuDevice) {
+  expect_equal_on_both(30, [](Ops& ops, Stream& stream, Random& random, Transcript& transcript) {
+    std::deque<Values> values;
+    std::vector<float> scale;
+    const std::int32_t width = some_width(random);
+    const std::int64_t rows = random.between(0, 30);
+    for (std::int64_t r = 0; r < rows; ++r) scale.push_back(random.real());
+    values.emplace_back(DType::fp32, rows * width);
+    void* sum = values.back().data();
+    std::vector<CopyColumns> terms;
+    for (std::int64_t n = random.between(0, 5); n > 0; --n) {
+      const std::int64_t stride = some_stride(random, width);
+      Values& from = values.emplace_back(random_values(random, random.dtype(), rows * stride));
+      terms.push_back({from.data(), from.type(), stride, sum, DType::fp32, width, rows, width,
+                       random.chance(0.5) ? scale.data() : nullptr, random.real(), !terms.empty()});
+    }
+    const std::int64_t stride = some_stride(random, width);
+    Values out(random.dtype(), rows * stride);
+    const CopyColumns store{sum,    DType::fp32, width, out.data(),   out.type(),
+                            stride, rows,        width, scale.data(), 0.5F};
+    const bool stored = random.chance(0.5);
+    const SumColumns call{terms.data(), static_cast<std::int32_t>(terms.size()),
+                          stored ? &store : nullptr};
+    ops.sum_columns(stream, {&call, 1});
+    finish(stream);
+    transcript.add(stored ? out : values.front());
+  });
+}
+
 }  // namespace
 }  // namespace shardscope::engine::testing

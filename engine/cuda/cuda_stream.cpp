@@ -1,0 +1,164 @@
+#include "engine/cuda/cuda_stream.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace shardscope::engine::cuda {
+namespace {
+
+/// Records that can be told apart. Waiting for an older one waits for one that came later.
+constexpr std::size_t kEvents = 256;
+
+/// Host tasks on their way; an event stands behind every block of them.
+constexpr std::size_t kTasks = 1024;
+constexpr std::size_t kTaskBlock = 256;
+
+constexpr std::int64_t kUploadAlignment = 256;
+constexpr std::int64_t kUploadHalf = kUploadBytes / 2;
+
+void run_task(void* task) {
+  (*static_cast<Task*>(task))();
+}
+
+}  // namespace
+
+CudaStream::CudaStream(const RuntimeApi& runtime, int device, std::string place)
+    : runtime_(runtime), device_(device), place_(std::move(place)), tasks_(kTasks) {}
+
+Result<std::unique_ptr<CudaStream>> CudaStream::create(const RuntimeApi& runtime, int device,
+                                                       std::string place) {
+  std::unique_ptr<CudaStream> stream(new CudaStream(runtime, device, std::move(place)));
+  if (Status status = stream->open(); !status) return fail(status.error());
+  return stream;
+}
+
+Status CudaStream::open() {
+  check(runtime_.set_device(device_), "cudaSetDevice");
+  if (!error_) check(runtime_.create_stream(&stream_), "cudaStreamCreateWithFlags");
+  const auto add_events = [&](std::vector<NativeEvent>& events, std::size_t count) {
+    for (std::size_t n = 0; n < count && !error_; ++n) {
+      NativeEvent event = nullptr;
+      check(runtime_.create_event(&event), "cudaEventCreateWithFlags");
+      if (event != nullptr) events.push_back(event);
+    }
+  };
+  add_events(events_, kEvents);
+  add_events(task_events_, kTasks / kTaskBlock);
+  for (NativeEvent& event : upload_events_) {
+    if (!error_) check(runtime_.create_event(&event), "cudaEventCreateWithFlags");
+  }
+  if (!error_) {
+    void* pinned = nullptr;
+    check(runtime_.allocate_pinned(&pinned, kUploadBytes), "cudaMallocHost");
+    upload_ = static_cast<std::byte*>(pinned);
+  }
+  return status();
+}
+
+CudaStream::~CudaStream() {
+  // What is enqueued still uses the tasks and the pinned memory.
+  if (stream_ != nullptr && !events_.empty()) synchronize(record());
+  if (upload_ != nullptr) runtime_.free_pinned(upload_);
+  for (const NativeEvent event : events_) runtime_.destroy_event(event);
+  for (const NativeEvent event : task_events_) runtime_.destroy_event(event);
+  for (const NativeEvent event : upload_events_) {
+    if (event != nullptr) runtime_.destroy_event(event);
+  }
+  if (stream_ != nullptr) runtime_.destroy_stream(stream_);
+}
+
+void CudaStream::check(int error, const char* call) {
+  if (error == kCudaSuccess || error_) return;
+  error_ = std::make_unique<Error>(runtime_error(runtime_, error, call, place_));
+}
+
+Status CudaStream::status() const {
+  if (error_) return fail(*error_);
+  return {};
+}
+
+void CudaStream::enqueue(const Task& task) {
+  const std::size_t slot = task_count_ % kTasks;
+  const std::size_t block = slot / kTaskBlock;
+  if (slot % kTaskBlock == 0 && task_count_ >= kTasks) {
+    check(runtime_.synchronize_event(task_events_[block]), "cudaEventSynchronize");
+  }
+  tasks_[slot] = task;
+  check(runtime_.host_function(stream_, run_task, &tasks_[slot]), "cudaLaunchHostFunc");
+  ++task_count_;
+  if (task_count_ % kTaskBlock == 0) {
+    check(runtime_.record_event(task_events_[block], stream_), "cudaEventRecord");
+  }
+}
+
+Event CudaStream::record() {
+  ++sequence_;
+  check(runtime_.record_event(events_[sequence_ % kEvents], stream_), "cudaEventRecord");
+  return {static_cast<Stream*>(this), sequence_};
+}
+
+void CudaStream::wait(const Event& event) {
+  auto* other = static_cast<CudaStream*>(static_cast<Stream*>(event.state));
+  if (other == nullptr || other == this) return;
+  check(runtime_.wait_event(stream_, other->events_[event.sequence % kEvents]),
+        "cudaStreamWaitEvent");
+}
+
+void CudaStream::synchronize(const Event& event) {
+  auto* other = static_cast<CudaStream*>(static_cast<Stream*>(event.state));
+  if (other == nullptr) return;
+  check(runtime_.synchronize_event(other->events_[event.sequence % kEvents]),
+        "cudaEventSynchronize");
+}
+
+void* CudaStream::temporary(std::int64_t bytes) {
+  void* memory = nullptr;
+  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
+  check(runtime_.allocate_async(&memory, wanted, stream_), "cudaMallocAsync");
+  return memory;
+}
+
+void CudaStream::free_temporary(void* memory) {
+  if (memory != nullptr) check(runtime_.free_async(memory, stream_), "cudaFreeAsync");
+}
+
+// The pinned memory is two halves; a half is used again when its copies have run.
+void CudaStream::enter_upload_half(std::size_t half) {
+  const std::size_t left = 1 - half;
+  check(runtime_.record_event(upload_events_[left], stream_), "cudaEventRecord");
+  upload_used_[left] = true;
+  if (!upload_used_[half]) return;
+  check(runtime_.synchronize_event(upload_events_[half]), "cudaEventSynchronize");
+  upload_used_[half] = false;
+}
+
+void CudaStream::upload(void* to, const void* from, std::int64_t bytes) {
+  if (bytes == 0 || to == nullptr) return;
+  while (bytes > 0) {
+    const std::int64_t piece = std::min(bytes, kUploadHalf);
+    const std::int64_t half = upload_at_ / kUploadHalf;
+    if (upload_at_ + piece > (half + 1) * kUploadHalf) {
+      enter_upload_half(static_cast<std::size_t>(1 - half));
+      upload_at_ = (1 - half) * kUploadHalf;
+    }
+    std::memcpy(upload_ + upload_at_, from, static_cast<std::size_t>(piece));
+    check(runtime_.copy_async(to, upload_ + upload_at_, static_cast<std::size_t>(piece), stream_),
+          "cudaMemcpyAsync");
+    upload_at_ += (piece + kUploadAlignment - 1) / kUploadAlignment * kUploadAlignment;
+    if (upload_at_ >= kUploadBytes) {
+      enter_upload_half(0);
+      upload_at_ = 0;
+    }
+    to = static_cast<std::byte*>(to) + piece;
+    from = static_cast<const std::byte*>(from) + piece;
+    bytes -= piece;
+  }
+}
+
+void CudaStream::clear(void* to, std::int64_t bytes) {
+  if (bytes == 0 || to == nullptr) return;
+  check(runtime_.set_async(to, 0, static_cast<std::size_t>(bytes), stream_), "cudaMemsetAsync");
+}
+
+}  // namespace shardscope::engine::cuda

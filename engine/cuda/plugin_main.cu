@@ -1,0 +1,122 @@
+// The plugin's table, filled from the CUDA runtime that is linked into it.
+
+#include <cuda_runtime.h>
+
+#include <cstdio>
+
+#include "engine/cuda/cuda_ops.hpp"
+#include "engine/cuda/plugin_table.hpp"
+
+namespace shardscope::engine::cuda {
+namespace {
+
+cudaStream_t stream_of(NativeStream stream) {
+  return static_cast<cudaStream_t>(stream);
+}
+cudaEvent_t event_of(NativeEvent event) {
+  return static_cast<cudaEvent_t>(event);
+}
+
+int device_name(int device, char* name, int bytes) {
+  cudaDeviceProp properties{};
+  const cudaError_t error = cudaGetDeviceProperties(&properties, device);
+  if (error == cudaSuccess)
+    std::snprintf(name, static_cast<std::size_t>(bytes), "%s", properties.name);
+  return error;
+}
+
+// Managed, so that host tasks between kernels reach it; told to stay on the device, with a mapping
+// for the host, so that nothing migrates.
+int allocate(void** memory, std::size_t bytes, int device) {
+  cudaError_t error = cudaMallocManaged(memory, bytes, cudaMemAttachGlobal);
+  if (error != cudaSuccess) return error;
+  const cudaMemLocation gpu{cudaMemLocationTypeDevice, device};
+  const cudaMemLocation host{cudaMemLocationTypeHost, 0};
+  error = cudaMemAdvise(*memory, bytes, cudaMemAdviseSetPreferredLocation, gpu);
+  if (error == cudaSuccess) {
+    error = cudaMemAdvise(*memory, bytes, cudaMemAdviseSetAccessedBy, host);
+  }
+  return error;
+}
+
+RuntimeApi make_runtime() {
+  RuntimeApi api;
+  api.device_count = [](int* count) -> int { return cudaGetDeviceCount(count); };
+  api.driver_version = [](int* version) -> int { return cudaDriverGetVersion(version); };
+  api.runtime_version = [](int* version) -> int { return cudaRuntimeGetVersion(version); };
+  api.set_device = [](int device) -> int { return cudaSetDevice(device); };
+  api.device_name = device_name;
+  api.multiprocessors = [](int device, int* count) -> int {
+    return cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device);
+  };
+  api.memory = [](std::size_t* free_bytes, std::size_t* total) -> int {
+    return cudaMemGetInfo(free_bytes, total);
+  };
+  api.can_access_peer = [](int* can, int device, int peer) -> int {
+    return cudaDeviceCanAccessPeer(can, device, peer);
+  };
+  api.enable_peer_access = [](int peer) -> int { return cudaDeviceEnablePeerAccess(peer, 0); };
+  api.allocate = allocate;
+  api.free = [](void* memory) -> int { return cudaFree(memory); };
+  api.allocate_pinned = [](void** memory, std::size_t bytes) -> int {
+    return cudaMallocHost(memory, bytes);
+  };
+  api.free_pinned = [](void* memory) -> int { return cudaFreeHost(memory); };
+  api.allocate_async = [](void** memory, std::size_t bytes, NativeStream stream) -> int {
+    return cudaMallocAsync(memory, bytes, stream_of(stream));
+  };
+  api.free_async = [](void* memory, NativeStream stream) -> int {
+    return cudaFreeAsync(memory, stream_of(stream));
+  };
+  api.copy_async = [](void* to, const void* from, std::size_t bytes, NativeStream stream) -> int {
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(stream));
+  };
+  api.set_async = [](void* to, int value, std::size_t bytes, NativeStream stream) -> int {
+    return cudaMemsetAsync(to, value, bytes, stream_of(stream));
+  };
+  api.create_stream = [](NativeStream* stream) -> int {
+    return cudaStreamCreateWithFlags(reinterpret_cast<cudaStream_t*>(stream),
+                                     cudaStreamNonBlocking);
+  };
+  api.destroy_stream = [](NativeStream stream) -> int {
+    return cudaStreamDestroy(stream_of(stream));
+  };
+  api.wait_event = [](NativeStream stream, NativeEvent event) -> int {
+    return cudaStreamWaitEvent(stream_of(stream), event_of(event), 0);
+  };
+  api.host_function = [](NativeStream stream, void (*function)(void*), void* argument) -> int {
+    return cudaLaunchHostFunc(stream_of(stream), function, argument);
+  };
+  api.create_event = [](NativeEvent* event) -> int {
+    return cudaEventCreate(reinterpret_cast<cudaEvent_t*>(event));
+  };
+  api.destroy_event = [](NativeEvent event) -> int { return cudaEventDestroy(event_of(event)); };
+  api.record_event = [](NativeEvent event, NativeStream stream) -> int {
+    return cudaEventRecord(event_of(event), stream_of(stream));
+  };
+  api.query_event = [](NativeEvent event) -> int { return cudaEventQuery(event_of(event)); };
+  api.synchronize_event = [](NativeEvent event) -> int {
+    return cudaEventSynchronize(event_of(event));
+  };
+  api.elapsed_ms = [](float* ms, NativeEvent begin, NativeEvent end) -> int {
+    return cudaEventElapsedTime(ms, event_of(begin), event_of(end));
+  };
+  api.error_name = [](int error) { return cudaGetErrorName(static_cast<cudaError_t>(error)); };
+  api.error_text = [](int error) { return cudaGetErrorString(static_cast<cudaError_t>(error)); };
+  return api;
+}
+
+Ops* make_ops() {
+  return new CudaOps;
+}
+
+}  // namespace
+}  // namespace shardscope::engine::cuda
+
+extern "C" __attribute__((visibility("default"))) const shardscope::engine::cuda::PluginTable*
+shardscope_cuda_plugin() {
+  using namespace shardscope::engine::cuda;
+  static const PluginTable table{SHARDSCOPE_CUDA_BUILD_ID, SHARDSCOPE_CUDA_ARCHITECTURES,
+                                 make_runtime(), make_ops};
+  return &table;
+}
