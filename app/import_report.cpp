@@ -41,6 +41,20 @@ std::string heat_text(const PlanHeat& heat) {
   return text + "\n";
 }
 
+std::string estimate_text(const storage::PlanEstimate& estimate) {
+  double sum = 0;
+  for (const double ms : estimate.rank_ms) sum += ms;
+  const double hot = estimate.rank_ms[static_cast<std::size_t>(estimate.hot_rank)];
+  const double mean = sum / static_cast<double>(estimate.rank_ms.size());
+  std::string text = fmt::format(
+      "The planner's own estimate: hot rank {} with {:.1f} ms, mean {:.1f} ms ({:+.1f} %)\n",
+      estimate.hot_rank, hot, mean, mean > 0 ? (hot / mean - 1) * 100 : 0);
+  for (const auto& [table, ms] : estimate.hot_tables) {
+    text += fmt::format("  {}  {:.1f} ms\n", table, ms);
+  }
+  return text;
+}
+
 std::string plan_text(const storage::ImportedPlan& plan, std::size_t index) {
   std::string text = fmt::format("\nPlan {}  {}", index + 1, plan.name);
   if (plan.layout) {
@@ -48,7 +62,9 @@ std::string plan_text(const storage::ImportedPlan& plan, std::size_t index) {
                         grouped(plan.workload->global_batch));
   }
   text += "\n";
-  for (const auto& [name, value] : plan.facts) {
+  constexpr std::size_t kFactsListed = 20;
+  for (std::size_t i = 0; i < std::min(plan.facts.size(), kFactsListed); ++i) {
+    const auto& [name, value] = plan.facts[i];
     if (value.size() <= 60) text += fmt::format("  {} {}\n", name, value);
   }
   TextTable table({{"rank"}, {"tables"}, {"", Align::left}});
@@ -60,6 +76,7 @@ std::string plan_text(const storage::ImportedPlan& plan, std::size_t index) {
   if (plan.matrix.size() > kRanksListed) {
     text += fmt::format("  ... {} more ranks\n", plan.matrix.size() - kRanksListed);
   }
+  if (plan.estimate) text += estimate_text(*plan.estimate);
   if (const auto heat = heat_of(plan)) text += heat_text(*heat);
   return text;
 }
@@ -80,11 +97,23 @@ nlohmann::ordered_json heat_json(const PlanHeat& heat) {
   return json;
 }
 
+nlohmann::ordered_json estimate_json(const storage::PlanEstimate& estimate) {
+  nlohmann::ordered_json json = {{"rank_ms", estimate.rank_ms},
+                                 {"printed_rank_ms", estimate.printed_rank_ms},
+                                 {"hot_rank", estimate.hot_rank},
+                                 {"hot_tables", nlohmann::ordered_json::array()}};
+  for (const auto& [table, ms] : estimate.hot_tables) {
+    json["hot_tables"].push_back({{"table", table}, {"ms", ms}});
+  }
+  return json;
+}
+
 nlohmann::ordered_json plan_json(const storage::ImportedPlan& plan) {
   nlohmann::ordered_json json = {{"name", plan.name}, {"ranks", plan.matrix.size()}};
   json["facts"] = nlohmann::ordered_json::object();
   for (const auto& [name, value] : plan.facts) json["facts"][name] = value;
   json["matrix"] = plan.matrix;
+  if (plan.estimate) json["estimate"] = estimate_json(*plan.estimate);
   if (!plan.layout) return json;
   json["workload"] = plan.workload->name;
   json["topology"] = plan.topology->name;

@@ -11,11 +11,14 @@ namespace {
 
 constexpr std::size_t kTablesShown = 5;
 
-bool geometry_sound(const Workload& workload, const Topology& topology, const Layout& layout) {
-  const std::vector<Violation> found = check(workload, topology, layout, Executor::engine);
+bool geometry_sound(const Workload& workload, const Topology& topology, const Layout& layout,
+                    Executor executor) {
+  const std::vector<Violation> found = check(workload, topology, layout, executor);
   return std::none_of(found.begin(), found.end(), [](const Violation& violation) {
-    return violation.severity == Severity::error && !violation.rule.starts_with("memory.") &&
-           !violation.rule.starts_with("engine.") && !violation.rule.starts_with("tier");
+    const std::string& rule = violation.rule;
+    return violation.severity == Severity::error && !rule.starts_with("memory.") &&
+           !rule.starts_with("hugectr.") && !rule.starts_with("torchrec.") &&
+           !rule.starts_with("engine.") && rule != "columns.multiple_of_4";
   });
 }
 
@@ -65,7 +68,7 @@ std::vector<TableHeat> tables_on(std::int32_t rank, const Workload& workload,
 
 std::optional<PlanHeat> plan_heat(const Workload& workload, const Topology& topology,
                                   const Layout& layout, Executor executor) {
-  if (!geometry_sound(workload, topology, layout)) return std::nullopt;
+  if (!geometry_sound(workload, topology, layout, executor)) return std::nullopt;
   PredictOptions options;
   options.executor = executor;
   options.schedule = default_schedule(executor);

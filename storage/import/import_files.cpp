@@ -5,6 +5,7 @@
 #include "storage/import/hugectr_plan.hpp"
 #include "storage/import/input_text.hpp"
 #include "storage/import/torchrec_plan.hpp"
+#include "storage/import/torchrec_stats.hpp"
 
 namespace shardscope::storage {
 namespace {
@@ -33,6 +34,18 @@ Status add_torchrec(std::string_view text, const ImportContext& context, Importe
   return {};
 }
 
+/// The printed box, or its table section as CSV.
+Status add_stats(std::string_view text, const ImportContext& context, Imported& out) {
+  const bool csv = text.starts_with("fqn,");
+  const auto stats =
+      csv ? read_torchrec_stats_csv(text, out.notes) : read_torchrec_stats(text, out.notes);
+  if (!stats) return fail(stats.error());
+  auto resolved = resolve_torchrec_stats(*stats, context, out.notes);
+  if (!resolved) return fail(resolved.error());
+  out.plans.push_back(std::move(*resolved));
+  return {};
+}
+
 Status add_text(const std::string& path, const ImportContext& context, Imported& out) {
   const Result<std::string> text = read_input_text(path, out.notes);
   if (!text) return fail(text.error());
@@ -41,6 +54,8 @@ Status add_text(const std::string& path, const ImportContext& context, Imported&
       return add_hugectr(*text, context, out);
     case ImportKind::torchrec:
       return add_torchrec(*text, context, out);
+    case ImportKind::torchrec_stats:
+      return add_stats(*text, context, out);
     default:
       break;
   }

@@ -21,6 +21,14 @@ struct ImportContext {
   std::optional<Topology> topology;  ///< the machine for files that do not name it
 };
 
+/// What a planner printed of its own plan, in its own milliseconds.
+struct PlanEstimate {
+  std::vector<double> rank_ms;          ///< summed from the tables' shards
+  std::vector<double> printed_rank_ms;  ///< as the report's rank section has it; may be empty
+  std::int32_t hot_rank = 0;
+  std::vector<std::pair<std::string, double>> hot_tables;  ///< on the hot rank, most first
+};
+
 struct ImportedPlan {
   std::string name;
   /// Names of the tables with a shard on each rank, in the file's order.
@@ -29,6 +37,7 @@ struct ImportedPlan {
   std::optional<Workload> workload;
   std::optional<Topology> topology;
   std::optional<Layout> layout;  ///< present only together with the two above
+  std::optional<PlanEstimate> estimate;
   /// Figures the file states about the plan (costs, measured times), as text.
   std::vector<std::pair<std::string, std::string>> facts;
 };
