@@ -2,6 +2,7 @@
 // The only header the kernels know: one spelling of GPU code for nvcc and for the CPU.
 //   SHARDSCOPE_KERNEL   a kernel; returns void, takes plain values
 //   SHARDSCOPE_DEVICE   a function that kernels call; SHARDSCOPE_BOTH: the host too
+//   SHARDSCOPE_INLINE   behind a lambda's parameters: never a call of its own
 //   SHARDSCOPE_SHARED(T, name, count)   an array shared by the block
 //   thread_x block_x block_y block_threads grid_x   where a thread stands; blocks are one row of
 //                       threads, grids have two dimensions

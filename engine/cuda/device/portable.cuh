@@ -9,10 +9,12 @@
 #include "engine/cpu/values.hpp"
 #include "engine/ops.hpp"
 
-/// The largest block any kernel is launched with.
-#define SHARDSCOPE_KERNEL static __global__ __launch_bounds__(256)
+/// The largest block any kernel is launched with, and how many of them a multiprocessor holds at
+/// least: with more, some kernels would keep registers in memory (scripts/check-kernels).
+#define SHARDSCOPE_KERNEL static __global__ __launch_bounds__(256, 3)
 #define SHARDSCOPE_DEVICE __device__ __forceinline__
 #define SHARDSCOPE_BOTH __host__ __device__ __forceinline__
+#define SHARDSCOPE_INLINE __attribute__((always_inline))
 #define SHARDSCOPE_UNROLL _Pragma("unroll")
 #define SHARDSCOPE_SHARED(T, name, count) __shared__ T name[count]
 

@@ -17,6 +17,7 @@
 #define SHARDSCOPE_KERNEL static inline
 #define SHARDSCOPE_DEVICE inline
 #define SHARDSCOPE_BOTH inline
+#define SHARDSCOPE_INLINE __attribute__((always_inline))
 #define SHARDSCOPE_UNROLL
 /// The address of a variable of the lambda tells this array from the others of the block.
 #define SHARDSCOPE_SHARED(T, name, count)                                 \

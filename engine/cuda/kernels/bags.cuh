@@ -62,9 +62,8 @@ SHARDSCOPE_KERNEL void spread_bags_kernel(const SpreadCall* calls) {
     const float* from = call.gradients + b / call.bags_a_sample * call.gradient_stride +
                         b % call.bags_a_sample * call.width;
     for (std::int64_t c = group.lane; c < call.width; c += group.lanes) {
-      for (std::int64_t n = 0; n < length; ++n) {
-        rows[n * call.width + c] = from[c] / static_cast<float>(length);
-      }
+      const float value = length > 0 ? from[c] / static_cast<float>(length) : 0.0F;
+      for (std::int64_t n = 0; n < length; ++n) rows[n * call.width + c] = value;
     }
   }
 }

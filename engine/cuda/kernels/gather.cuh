@@ -45,7 +45,7 @@ SHARDSCOPE_DEVICE void pool_bags(const PoolCall& pool) {
     for (std::int64_t column = group.lane * V; column < call.width; column += group.lanes * V) {
       Lane<V> sum = sum_rows<V>(source, begin, end, column);
       const std::int64_t at = bag * call.out_stride + column;
-      with_row_type(call.out_type, [&](auto out) {
+      with_row_type(call.out_type, [&](auto out) SHARDSCOPE_INLINE {
         auto* to = static_cast<decltype(out)*>(call.out) + at;
         if (call.accumulate) {
           const Lane<V> before = load_lane<V>(to);
@@ -59,7 +59,7 @@ SHARDSCOPE_DEVICE void pool_bags(const PoolCall& pool) {
 
 SHARDSCOPE_KERNEL void gather_pool_kernel(const PoolCall* calls) {
   const PoolCall& pool = calls[block_y()];
-  with_row_type(pool.call.row_type, [&](auto row) {
+  with_row_type(pool.call.row_type, [&](auto row) SHARDSCOPE_INLINE {
     if (pool.vector) {
       pool_bags<kVector, decltype(row)>(pool);
     } else {
@@ -76,7 +76,7 @@ SHARDSCOPE_DEVICE void gather_each(const GatherRows& call) {
         static_cast<const Row*>(call.rows) + id_at(call.ids, call.key, n) * call.row_stride;
     for (std::int64_t column = group.lane * V; column < call.width; column += group.lanes * V) {
       const Lane<V> values = load_lane<V>(row + column);
-      with_row_type(call.out_type, [&](auto out) {
+      with_row_type(call.out_type, [&](auto out) SHARDSCOPE_INLINE {
         store_lane<V>(static_cast<decltype(out)*>(call.out) + n * call.out_stride + column, values);
       });
     }
@@ -85,7 +85,7 @@ SHARDSCOPE_DEVICE void gather_each(const GatherRows& call) {
 
 SHARDSCOPE_KERNEL void gather_rows_kernel(const RowsCall* calls) {
   const RowsCall& rows = calls[block_y()];
-  with_row_type(rows.call.row_type, [&](auto row) {
+  with_row_type(rows.call.row_type, [&](auto row) SHARDSCOPE_INLINE {
     if (rows.vector) {
       gather_each<kVector, decltype(row)>(rows.call);
     } else {
@@ -103,7 +103,7 @@ SHARDSCOPE_DEVICE void copy_each(const CopyColumns& call) {
     for (std::int64_t column = group.lane * V; column < call.width; column += group.lanes * V) {
       Lane<V> values = load_lane<V>(from + column);
       for (int k = 0; k < V; ++k) values.v[k] = scale * values.v[k];
-      with_row_type(call.to_type, [&](auto to_type) {
+      with_row_type(call.to_type, [&](auto to_type) SHARDSCOPE_INLINE {
         auto* to = static_cast<decltype(to_type)*>(call.to) + r * call.to_stride + column;
         if (call.accumulate) {
           const Lane<V> before = load_lane<V>(to);
@@ -117,7 +117,7 @@ SHARDSCOPE_DEVICE void copy_each(const CopyColumns& call) {
 
 SHARDSCOPE_KERNEL void copy_columns_kernel(const ColumnsCall* calls) {
   const ColumnsCall& columns = calls[block_y()];
-  with_row_type(columns.call.from_type, [&](auto from) {
+  with_row_type(columns.call.from_type, [&](auto from) SHARDSCOPE_INLINE {
     if (columns.vector) {
       copy_each<kVector, decltype(from)>(columns.call);
     } else {
@@ -134,7 +134,7 @@ template <int V>
 SHARDSCOPE_DEVICE Lane<V> scaled_lane(const CopyColumns& call, std::int64_t row,
                                       std::int64_t column) {
   Lane<V> values{};
-  with_row_type(call.from_type, [&](auto from_type) {
+  with_row_type(call.from_type, [&](auto from_type) SHARDSCOPE_INLINE {
     const auto* from = static_cast<const decltype(from_type)*>(call.from);
     values = load_lane<V>(from + row * call.from_stride + column);
   });
@@ -156,7 +156,7 @@ SHARDSCOPE_DEVICE void sum_terms(const SumCall& sum) {
         for (int k = 0; k < V; ++k) total.v[k] += term.v[k];
       }
       for (int k = 0; k < V; ++k) total.v[k] = scale * total.v[k];
-      with_row_type(store.to_type, [&](auto to_type) {
+      with_row_type(store.to_type, [&](auto to_type) SHARDSCOPE_INLINE {
         auto* to = static_cast<decltype(to_type)*>(store.to) + row * store.to_stride + column;
         if (store.accumulate) {
           const Lane<V> before = load_lane<V>(to);

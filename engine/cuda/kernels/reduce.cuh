@@ -86,7 +86,7 @@ SHARDSCOPE_DEVICE void reduce_short_runs(const SegmentReduce& call, const PieceL
 
 SHARDSCOPE_KERNEL void reduce_runs_kernel(const ReduceCall* calls, PieceList list) {
   const ReduceCall& reduce = calls[block_y()];
-  with_row_type(reduce.call.gradient_type, [&](auto row) {
+  with_row_type(reduce.call.gradient_type, [&](auto row) SHARDSCOPE_INLINE {
     if (reduce.vector) {
       reduce_short_runs<kVector, decltype(row)>(reduce.call, list);
     } else {
@@ -132,7 +132,7 @@ SHARDSCOPE_KERNEL void reduce_pieces_kernel(const ReduceCall* calls, PieceList l
     const bool whole = piece.pieces == 1;
     float* out = whole ? call.out + piece.unique * call.width
                        : list.sums + static_cast<std::int64_t>(p) * list.width;
-    with_row_type(call.gradient_type, [&](auto row) {
+    with_row_type(call.gradient_type, [&](auto row) SHARDSCOPE_INLINE {
       reduce_by_block<decltype(row)>(call, piece.begin, piece.end, whole ? call.factor : 1.0F, out);
     });
   }
@@ -166,7 +166,7 @@ SHARDSCOPE_KERNEL void reduce_unlisted_kernel(const ReduceCall* calls, PieceList
     const std::int64_t begin = call.offsets[u];
     const std::int64_t end = call.offsets[u + 1];
     if (end - begin <= kShortRun) continue;
-    with_row_type(call.gradient_type, [&](auto row) {
+    with_row_type(call.gradient_type, [&](auto row) SHARDSCOPE_INLINE {
       reduce_by_block<decltype(row)>(call, begin, end, call.factor, call.out + u * call.width);
     });
   }

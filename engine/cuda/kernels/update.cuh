@@ -130,7 +130,8 @@ SHARDSCOPE_DEVICE void update_rows(const UpdateCall& update) {
 
 SHARDSCOPE_KERNEL void optimizer_update_kernel(const UpdateCall* calls) {
   const UpdateCall& update = calls[block_y()];
-  with_row_type(update.call.row_type, [&](auto row) { update_rows<decltype(row)>(update); });
+  with_row_type(update.call.row_type,
+                [&](auto row) SHARDSCOPE_INLINE { update_rows<decltype(row)>(update); });
 }
 
 }  // namespace shardscope::engine::cuda
