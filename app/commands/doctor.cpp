@@ -9,6 +9,7 @@
 #include "app/console.hpp"
 #include "app/machine.hpp"
 #include "app/text_table.hpp"
+#include "engine/cuda/capabilities.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -96,7 +97,7 @@ Capability sessions(const Machine& machine) {
   return found;
 }
 
-Capability gpu(const Machine& machine) {
+Capability gpu_nodes(const Machine& machine) {
   if (machine.nvidia_gpus.empty() && machine.nvidia_driver.empty()) {
     return {"NVIDIA GPU", Standing::no, "no GPU and no driver",
             "Predictions for GPU topologies need neither; measured runs use --backend cpu."};
@@ -109,14 +110,6 @@ Capability gpu(const Machine& machine) {
   return {"NVIDIA GPU", Standing::yes,
           fmt::format("{} GPU(s), driver {}", machine.nvidia_gpus.size(), machine.nvidia_driver),
           ""};
-}
-
-Capability cuda_backend(const Machine& machine) {
-  return {"--backend cuda", Standing::no,
-          machine.cuda_toolkit.empty()
-              ? "this build has no CUDA device and no toolkit was found"
-              : "this build has no CUDA device (toolkit in " + machine.cuda_toolkit + ")",
-          "Use --backend cpu."};
 }
 
 std::string capabilities_json(const std::vector<Capability>& capabilities, const Machine& machine) {
@@ -157,10 +150,14 @@ void print_capabilities(const std::vector<Capability>& capabilities) {
 
 Status doctor(const DoctorOptions& options) {
   const Machine machine = this_machine();
-  const std::vector<Capability> capabilities = {
-      cpu_ranks(machine), vectors(machine), memory_of_host(machine), huge_pages(machine),
-      sessions(machine),  gpu(machine),     cuda_backend(machine),
+  std::vector<Capability> capabilities = {
+      cpu_ranks(machine),  vectors(machine),  memory_of_host(machine),
+      huge_pages(machine), sessions(machine), gpu_nodes(machine),
   };
+  for (const engine::cuda::GpuCapability& found : engine::cuda::gpu_capabilities()) {
+    capabilities.push_back(
+        {found.name, found.available ? Standing::yes : Standing::no, found.finding, found.help});
+  }
   if (options.json) {
     fmt::print("{}\n", capabilities_json(capabilities, machine));
   } else {

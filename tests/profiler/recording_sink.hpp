@@ -21,7 +21,10 @@ class RecordingSink : public RecordSink {
     const std::lock_guard lock(mutex_);
     iterations_.insert(iterations_.end(), batch.begin(), batch.end());
   }
-  void activities(std::int64_t, std::span<const ActivityRecord>) override {}
+  void activities(std::int64_t, std::span<const ActivityRecord> batch) override {
+    const std::lock_guard lock(mutex_);
+    activities_.insert(activities_.end(), batch.begin(), batch.end());
+  }
   void dropped(std::int64_t, std::int64_t count) override {
     const std::lock_guard lock(mutex_);
     dropped_ += count;
@@ -41,6 +44,10 @@ class RecordingSink : public RecordSink {
     const std::lock_guard lock(mutex_);
     return iterations_;
   }
+  std::vector<ActivityRecord> activities_seen() const {
+    const std::lock_guard lock(mutex_);
+    return activities_;
+  }
   std::int64_t dropped_seen() const {
     const std::lock_guard lock(mutex_);
     return dropped_;
@@ -52,6 +59,7 @@ class RecordingSink : public RecordSink {
   bool stalled_ = false;
   std::vector<Span> spans_;
   std::vector<Iteration> iterations_;
+  std::vector<ActivityRecord> activities_;
   std::int64_t dropped_ = 0;
 };
 
