@@ -9,6 +9,8 @@
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/options.hpp"
+#include "app/service/serve.hpp"
+#include "app/service/worker.hpp"
 #include "app/values.hpp"
 
 namespace shardscope::app {
@@ -407,6 +409,19 @@ void add_doctor(CLI::App& app, Chosen& chosen) {
   command.footer("Example: shardscope doctor");
 }
 
+void add_service(CLI::App& app, Chosen& chosen) {
+  CLI::App& engine = *app.add_subcommand(
+      "serve", "Be the engine of a desktop: speak its protocol on standard input and output");
+  engine.callback([&chosen] { chosen.command = serve; });
+  engine.footer(
+      "Example: shardscope-gui --engine 'ssh trainer01 shardscope serve'\n"
+      "shardscope-gui starts it by itself on this machine. docs/protocol.md describes the "
+      "messages.");
+  CLI::App& worker = *app.add_subcommand("worker", "Run one job of 'serve'");
+  worker.callback([&chosen] { chosen.command = run_worker; });
+  worker.group("");  // started by serve alone
+}
+
 std::string names_of_commands(const CLI::App& app) {
   std::string names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -454,6 +469,7 @@ int run(int argc, char** argv) {
   add_import(app, chosen);
   add_export(app, chosen);
   add_doctor(app, chosen);
+  add_service(app, chosen);
   app.footer("Each command explains itself: shardscope COMMAND --help");
   try {
     app.parse(argc, argv);

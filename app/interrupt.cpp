@@ -1,17 +1,11 @@
 #include "app/interrupt.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 
 namespace shardscope::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr std::chrono::seconds kGrace{1};
-constexpr std::chrono::milliseconds kTick{50};
 
 /// The last signal that arrived. A handler rather than a blocked mask, as libraries start threads
 /// of their own before main() and any of them may be handed the signal.
@@ -32,46 +26,13 @@ Interrupt::Interrupt() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, &previous_interrupt_);
   sigaction(SIGTERM, &action, &previous_terminate_);
-  thread_ = std::thread([this] { watch(); });
+  stop_.emplace([] { return arrived != 0; });
 }
 
 Interrupt::~Interrupt() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  thread_.join();
+  stop_.reset();
   sigaction(SIGINT, &previous_interrupt_, nullptr);
   sigaction(SIGTERM, &previous_terminate_, nullptr);
-}
-
-bool Interrupt::requested() const {
-  const std::lock_guard lock(mutex_);
-  return requested_;
-}
-
-void Interrupt::when_late(std::function<void()> action) {
-  const std::lock_guard lock(mutex_);
-  late_ = std::move(action);
-}
-
-void Interrupt::watch() {
-  Clock::time_point first;
-  bool called = false;
-  while (true) {
-    std::this_thread::sleep_for(kTick);
-    const std::lock_guard lock(mutex_);
-    if (stop_) return;
-    if (!requested_ && arrived != 0) {
-      requested_ = true;
-      first = Clock::now();
-    }
-    if (requested_ && !called && late_ && Clock::now() - first >= kGrace) {
-      called = true;
-      // Under the lock: when_late(nullptr) then waits until the action has returned.
-      late_();
-    }
-  }
 }
 
 }  // namespace shardscope::app

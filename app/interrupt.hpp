@@ -4,8 +4,9 @@
 
 #include <csignal>
 #include <functional>
-#include <mutex>
-#include <thread>
+#include <optional>
+
+#include "app/late_stop.hpp"
 
 namespace shardscope::app {
 
@@ -18,22 +19,15 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  [[nodiscard]] bool requested() const;
+  [[nodiscard]] bool requested() const { return stop_->requested(); }
 
-  /// Called from the watching thread when the work has not stopped one second after the signal
-  /// (Engine::abort). Unset before what it refers to goes away.
-  void when_late(std::function<void()> action);
+  /// See LateStop::when_late.
+  void when_late(std::function<void()> action) { stop_->when_late(std::move(action)); }
 
  private:
-  void watch();
-
-  mutable std::mutex mutex_;
-  std::function<void()> late_;
-  bool requested_ = false;
-  bool stop_ = false;
   struct sigaction previous_interrupt_ {};
   struct sigaction previous_terminate_ {};
-  std::thread thread_;
+  std::optional<LateStop> stop_;
 };
 
 }  // namespace shardscope::app

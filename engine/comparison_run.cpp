@@ -1,29 +1,24 @@
 #include "engine/comparison_run.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "engine/block_length.hpp"
+#include "engine/work_clock.hpp"
 #include "profiler/draw.hpp"
 
 namespace shardscope::engine {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::int64_t kTracedOneIn = 8;  ///< pairs
 constexpr double kMostBlockSeconds = 0.5;
 constexpr double kLeastBlockSeconds = 0.05;
-constexpr double kPairsWanted = 64;  ///< within the budget, where iterations are short
+constexpr double kPairsWanted = 64;   ///< within the budget, where iterations are short
+constexpr double kPairsAtLeast = 10;  ///< traced ones included; 6 untraced give an interval
 constexpr std::int64_t kPairsWithinIterations = 16;
-constexpr int kWarmUpBlocks = 2;  ///< a side
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+constexpr double kWarmUpShare = 0.1;  ///< of the budget, for a whole cycle of both sides
 
 /// Sums of one side over its untraced blocks.
 struct SideSums {
@@ -39,7 +34,6 @@ class ComparisonRunner {
       : sides_{a, b}, config_(config), keep_going_(keep_going), comparison_(config.rule) {}
 
   Result<ComparisonOutcome> run() {
-    start_ = Clock::now();
     if (Status status = warm_up(); !status) return fail(status.error());
     StopReason reason = StopReason::budget;
     for (std::int64_t pair = 0; !stop_ && !used_up(); ++pair) {
@@ -63,44 +57,56 @@ class ComparisonRunner {
   Result<TimedBlock> run_block(int side, std::int32_t iterations, BlockUse use) {
     ComparisonSide& one = sides_[side];
     if (!resident() && present_ != side) {
-      const auto start = Clock::now();
+      const double start_s = clock_.seconds();
       if (Status status = one.engine->apply(*one.layout); !status) return fail(status.error());
-      swap_s_ += seconds_since(start);
+      swap_s_ += clock_.seconds() - start_s;
     }
     present_ = side;
     Result<TimedBlock> block = one.recorder->run_block(*one.engine, iterations, use);
-    stop_ = !keep_going_({share(), comparison_.pairs(), comparison_.running()});
+    const ComparisonProgress now{share(), comparison_.pairs(), comparison_.running()};
+    stop_ = !clock_.outside([&] { return keep_going_(now); });
     return block;
   }
 
+  /// A pair that would end after the budget is not begun once there is an interval to report.
   [[nodiscard]] bool used_up() const {
-    return seconds_since(start_) >= config_.budget_s ||
+    const bool enough = comparison_.result(StopReason::budget).has_value();
+    return clock_.seconds() + (enough ? longest_pair_s_ : 0) >= config_.budget_s ||
            (config_.iterations > 0 && sums_[0].iterations >= config_.iterations);
   }
 
   /// Way to the end: by time, or by width where the interval shrinks faster.
   [[nodiscard]] double share() const {
-    const double by_time = seconds_since(start_) / config_.budget_s;
+    const double by_time = clock_.seconds() / config_.budget_s;
     const std::optional<Interval> running = comparison_.running();
     if (!running || config_.rule.target <= 0 || running->half_width() <= 0) return by_time;
     const double by_width = std::pow(config_.rule.target / running->half_width(), 2);
     return std::max(by_time, std::min(by_width, 0.99));
   }
 
+  /// Runs both sides until their times can be told: two iterations each (the first fills the
+  /// pipeline), then a whole cycle of batches where the budget has room for it.
   Status warm_up() {
     double slowest_s = 0;
-    for (int round = 0; round < kWarmUpBlocks; ++round) {
+    for (const std::int32_t iterations : {2, cycle() + 1}) {
+      const double expected_s = 2.0 * iterations * slowest_s;
+      if (expected_s > kWarmUpShare * config_.budget_s) break;
+      slowest_s = 0;
       for (int side = 0; side < 2; ++side) {
-        const Result<TimedBlock> block = run_block(side, cycle() + 1, BlockUse::warm_up);
+        const Result<TimedBlock> block = run_block(side, iterations, BlockUse::warm_up);
         if (!block) return fail(block.error());
         if (stop_) return fail(stopped_early());
-        if (round + 1 < kWarmUpBlocks) continue;
         slowest_s = std::max(slowest_s, settle(block->iteration_ms, cycle()).mean_ms / 1e3);
       }
     }
     const double target_s =
         std::clamp(config_.budget_s / (2 * kPairsWanted), kLeastBlockSeconds, kMostBlockSeconds);
     std::int32_t kept = block_iterations(slowest_s, target_s, cycle());
+    // Slow iterations: shorter blocks, so that enough pairs for an interval fit what is left.
+    const double left_s = std::max(config_.budget_s - clock_.seconds(), 0.0);
+    const double affordable = left_s / (2 * kPairsAtLeast * std::max(slowest_s, 1e-9)) - 1;
+    kept = static_cast<std::int32_t>(std::clamp<double>(affordable, 1, kept));
+    if (kept > cycle()) kept = kept / cycle() * cycle();
     if (config_.iterations > 0) {
       kept = static_cast<std::int32_t>(
           std::clamp<std::int64_t>(config_.iterations / kPairsWithinIterations, 1, kept));
@@ -120,6 +126,7 @@ class ComparisonRunner {
     const BlockUse use = traced ? BlockUse::traced : BlockUse::measured;
     const int first = b_runs_first(config_.seed, pair) ? 1 : 0;
     double mean_ms[2] = {0, 0};
+    const double start_s = clock_.seconds();
     for (const int side : {first, 1 - first}) {
       const Result<TimedBlock> block = run_block(side, length_, use);
       if (!block) return fail(block.error());
@@ -129,6 +136,7 @@ class ComparisonRunner {
       if (!traced) add(sums_[side], *block, times);
       if (stop_ && side == first) return false;
     }
+    longest_pair_s_ = std::max(longest_pair_s_, clock_.seconds() - start_s);
     if (traced) {
       ++traced_pairs_;
       return false;
@@ -177,7 +185,8 @@ class ComparisonRunner {
   const ComparisonConfig& config_;
   const ComparisonObserver& keep_going_;
   Comparison comparison_;
-  Clock::time_point start_;
+  WorkClock clock_;
+  double longest_pair_s_ = 0;
   int present_ = -1;  ///< side whose layout the shared engine has
   std::int32_t length_ = 1;
   SideSums sums_[2];

@@ -1,28 +1,22 @@
 #include "engine/profile_run.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "engine/block_length.hpp"
+#include "engine/work_clock.hpp"
 #include "profiler/draw.hpp"
 
 namespace shardscope::engine {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::int32_t kGroup = 8;  ///< blocks; one of them is traced
 constexpr double kBlockSeconds = 0.1;
 constexpr double kWarmUpSeconds = 0.5;
 constexpr std::int64_t kGroupsWanted = 8;  ///< enough for an interval of the overhead
 constexpr double kAlpha = 0.05;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double mean(const std::vector<double>& values) {
   return values.empty() ? 0
@@ -127,11 +121,13 @@ class Goal {
       : config_(config), measurement_(measurement) {}
 
   [[nodiscard]] double share() const {
-    if (config_.iterations == 0) return seconds_since(start_) / config_.budget_s;
+    if (config_.iterations == 0) return clock_.seconds() / config_.budget_s;
     return static_cast<double>(measurement_.iterations()) / static_cast<double>(config_.iterations);
   }
-  [[nodiscard]] ProfileProgress progress() const {
-    return {share(), measurement_.iteration_ms(), measurement_.iterations()};
+  /// Asks the observer; the time it takes is nobody's.
+  [[nodiscard]] bool keep_going(const ProfileObserver& observer) {
+    const ProfileProgress now{share(), measurement_.iteration_ms(), measurement_.iterations()};
+    return clock_.outside([&] { return observer(now); });
   }
   /// Iterations of the next block: no more than are left.
   [[nodiscard]] std::int32_t next_length(std::int32_t length) const {
@@ -143,7 +139,7 @@ class Goal {
  private:
   const ProfileConfig& config_;
   const Measurement& measurement_;
-  Clock::time_point start_ = Clock::now();
+  WorkClock clock_;
 };
 
 }  // namespace
@@ -154,7 +150,7 @@ Result<ProfileOutcome> profile_run(Engine& engine, RunRecorder& recorder,
   if (!warm) return fail(warm.error());
   const std::int32_t length = block_length(config, warm->iteration_s, engine.config().batches);
   Measurement measurement;
-  const Goal goal(config, measurement);
+  Goal goal(config, measurement);
   bool stop = false;
   // The traced block comes last where the run ends before the group's draw.
   for (std::int64_t index = 0; !stop; ++index) {
@@ -165,7 +161,7 @@ Result<ProfileOutcome> profile_run(Engine& engine, RunRecorder& recorder,
     const Result<TimedBlock> block =
         recorder.run_block(engine, traced ? length : goal.next_length(length),
                            traced ? BlockUse::traced : BlockUse::measured);
-    stop = !keep_going(goal.progress());
+    stop = !goal.keep_going(keep_going);
     if (!block && (!stop || measurement.empty())) return fail(block.error());
     if (block) measurement.add(*block);
     if (index % kGroup == kGroup - 1) measurement.end_group();

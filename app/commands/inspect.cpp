@@ -10,29 +10,11 @@
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/report.hpp"
+#include "app/session_contents.hpp"
 #include "app/text_table.hpp"
-#include "storage/comparisons.hpp"
-#include "storage/curves.hpp"
-#include "storage/queries/runs.hpp"
-#include "storage/queries/stages.hpp"
-#include "storage/session.hpp"
 
 namespace shardscope::app {
 namespace {
-
-constexpr std::int64_t kMostRanks = 65536;
-
-/// What inspect shows of one run.
-struct InspectedRun {
-  storage::RunRecord record;
-  StageProfile stages;
-  std::vector<storage::CurvePoint> curve;
-};
-
-struct Inspected {
-  std::vector<InspectedRun> runs;
-  std::vector<storage::ComparisonRecord> comparisons;
-};
 
 std::string utc_text(std::int64_t utc_ns) {
   const std::time_t seconds = utc_ns / 1'000'000'000;
@@ -43,70 +25,17 @@ std::string utc_text(std::int64_t utc_ns) {
   return text;
 }
 
-/// Ranks of the run's spans; a damaged file may hold any number.
-Result<std::int32_t> ranks_of(const storage::RunRecord& record,
-                              const std::vector<StageTotals>& totals) {
-  std::int64_t ranks = record.ranks;
-  bool sound = ranks >= 0 && ranks <= kMostRanks;
-  for (const StageTotals& total : totals) sound = sound && total.rank >= 0 && total.rank < ranks;
-  if (sound) return static_cast<std::int32_t>(ranks);
-  return fail({ErrorKind::runtime, "its spans name ranks that the run does not have",
-               fmt::format("run {}", record.id), fmt::format("0 to {}", ranks - 1),
-               "The file is damaged; record the run again"});
-}
-
-Result<InspectedRun> inspect_run(const storage::Session& session,
-                                 const storage::RunRecord& record) {
-  const Result<storage::RunStages> stages = storage::run_stages(session, record.id);
-  if (!stages) return fail(stages.error());
-  const auto curve = storage::load_curve(session, record.id);
-  if (!curve) return fail(curve.error());
-  const Result<std::int32_t> ranks = ranks_of(record, stages->totals);
-  if (!ranks) return fail(ranks.error());
-  return InspectedRun{record, stage_profile(stages->totals, stages->iterations, *ranks), *curve};
-}
-
-Result<Inspected> read_session(const storage::Session& session, std::int64_t only_run) {
-  Inspected inspected;
-  std::vector<storage::RunRecord> records;
-  if (only_run > 0) {
-    const auto record = storage::find_run(session, only_run);
-    if (!record) return fail(record.error());
-    records = {*record};
-  } else {
-    const auto all = storage::list_runs(session);
-    if (!all) return fail(all.error());
-    records = *all;
-  }
-  for (const storage::RunRecord& record : records) {
-    auto run = inspect_run(session, record);
-    if (!run) return fail(run.error());
-    inspected.runs.push_back(std::move(*run));
-  }
-  if (only_run == 0) {
-    const auto comparisons = storage::list_comparisons(session);
-    if (!comparisons) return fail(comparisons.error());
-    inspected.comparisons = *comparisons;
-  }
-  return inspected;
-}
-
 std::string upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
   return text;
 }
 
-std::string state_of(const storage::RunRecord& run) {
-  if (!run.ended) return "unfinished";
-  return run.complete ? "complete" : "stopped";
-}
-
 std::string figure(double value, const std::string& text) {
   return std::isnan(value) ? "-" : text;
 }
 
-void print_runs(const std::vector<InspectedRun>& runs) {
+void print_runs(const std::vector<RunContents>& runs) {
   TextTable table({{"run"},
                    {"mode", Align::left},
                    {"layout", Align::left},
@@ -142,7 +71,7 @@ void print_curve(const std::vector<storage::CurvePoint>& curve) {
   fmt::print("\n{}", table.text());
 }
 
-void print_run(const InspectedRun& inspected) {
+void print_run(const RunContents& inspected) {
   const Console console = Console::of_stdout();
   const storage::RunRecord& run = inspected.record;
   fmt::print("\n{}  {}  {} UTC, {}/{}{}, schedule {}, seed {}, executor {}\n",
@@ -173,86 +102,25 @@ void print_comparisons(const std::vector<storage::ComparisonRecord>& comparisons
   }
 }
 
-nlohmann::ordered_json run_json(const InspectedRun& inspected) {
-  const storage::RunRecord& run = inspected.record;
-  nlohmann::ordered_json json = {{"run", run.id},
-                                 {"mode", run.mode},
-                                 {"executor", run.executor},
-                                 {"backend", run.backend},
-                                 {"comm", run.comm},
-                                 {"wire", run.wire},
-                                 {"schedule", run.schedule},
-                                 {"seed", run.seed},
-                                 {"workload", run.workload_name},
-                                 {"topology", run.topology_name},
-                                 {"layout", run.layout_name},
-                                 {"ranks", run.ranks},
-                                 {"global_batch", run.global_batch},
-                                 {"rows_cap", run.rows_cap},
-                                 {"state", state_of(run)},
-                                 {"message", run.message},
-                                 {"samples_per_s", run.samples_per_s},
-                                 {"iteration_ms", run.iteration_ms},
-                                 {"critical_path_ms", run.critical_path_ms},
-                                 {"tracing_overhead", run.tracing_overhead},
-                                 {"iterations", run.iterations},
-                                 {"traced_iterations", run.traced_iterations},
-                                 {"spans", run.spans},
-                                 {"dropped", run.dropped},
-                                 {"stages", stages_json(inspected.stages)},
-                                 {"ranks_stages", ranks_json(inspected.stages)},
-                                 {"curve", nlohmann::ordered_json::array()}};
-  for (const storage::CurvePoint& point : inspected.curve) {
-    json["curve"].push_back({{"split", point.split},
-                             {"iteration", point.iteration},
-                             {"samples", point.samples},
-                             {"loss", point.loss},
-                             {"auc", point.auc}});
-  }
-  return json;
-}
-
-nlohmann::ordered_json session_json(const std::string& path, const Inspected& inspected) {
-  nlohmann::ordered_json json = {{"session", path},
-                                 {"runs", nlohmann::ordered_json::array()},
-                                 {"comparisons", nlohmann::ordered_json::array()}};
-  for (const InspectedRun& run : inspected.runs) json["runs"].push_back(run_json(run));
-  for (const storage::ComparisonRecord& one : inspected.comparisons) {
-    json["comparisons"].push_back({{"a", one.label_a},
-                                   {"b", one.label_b},
-                                   {"run_a", one.run_a},
-                                   {"run_b", one.run_b},
-                                   {"mode", one.mode},
-                                   {"ratio", one.ratio},
-                                   {"low", one.low},
-                                   {"high", one.high},
-                                   {"confidence", one.confidence},
-                                   {"pairs", one.blocks},
-                                   {"reason", one.reason},
-                                   {"sentence", one.sentence}});
-  }
-  return json;
-}
-
 }  // namespace
 
 Status inspect(const InspectOptions& options) {
   Result<storage::Session> session =
       storage::Session::open(options.session, storage::Session::Access::read_only);
   if (!session) return fail(session.error());
-  const Result<Inspected> inspected = read_session(*session, options.run);
-  if (!inspected) return fail(inspected.error());
+  const Result<SessionContents> contents = read_contents(*session, options.run);
+  if (!contents) return fail(contents.error());
   if (options.json) {
-    fmt::print("{}\n", session_json(options.session, *inspected).dump(2));
+    fmt::print("{}\n", contents_json(options.session, *contents).dump(2));
     return {};
   }
-  if (inspected->runs.empty()) {
+  if (contents->runs.empty()) {
     fmt::print("{} has no runs.\n", options.session);
     return {};
   }
-  print_runs(inspected->runs);
-  for (const InspectedRun& run : inspected->runs) print_run(run);
-  print_comparisons(inspected->comparisons);
+  print_runs(contents->runs);
+  for (const RunContents& run : contents->runs) print_run(run);
+  print_comparisons(contents->comparisons);
   return {};
 }
 

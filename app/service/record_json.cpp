@@ -1,0 +1,123 @@
+#include "app/service/record_json.hpp"
+
+#include <limits>
+
+#include "layout/json_reader.hpp"
+#include "layout/json_value.hpp"
+
+namespace shardscope::app {
+namespace {
+
+/// Null stands for a number that was not computed.
+void number_or_nan(JsonFields& json, const char* name, double& value) {
+  const JsonValue* present = json.peek(name);
+  if (present != nullptr && present->is_null()) {
+    json.ignore(name);
+    value = std::numeric_limits<double>::quiet_NaN();
+  } else {
+    json.number(name, value, Need::required, -kMostDouble, kMostDouble);
+  }
+}
+
+template <class Fields, class Record>
+void comparison_numbers(Fields& whole, Record& record) {
+  whole("run_a", record.run_a);
+  whole("run_b", record.run_b);
+  whole("blocks", record.blocks);
+  whole("looks", record.looks);
+  whole("dropped_iterations", record.dropped_iterations);
+}
+
+storage::CurvePoint point_of(JsonErrors& errors, const JsonValue& value, const std::string& path) {
+  storage::CurvePoint point;
+  JsonFields json(errors, value, path);
+  json.text("split", point.split, Need::required);
+  json.whole("iteration", point.iteration, Need::required, 0, kMostInt64);
+  json.whole("samples", point.samples, Need::required, 0, kMostInt64);
+  json.whole("time_ns", point.time_ns, Need::required, 0, kMostInt64);
+  number_or_nan(json, "loss", point.loss);
+  number_or_nan(json, "auc", point.auc);
+  json.finish();
+  return point;
+}
+
+}  // namespace
+
+std::string to_json(const storage::ComparisonRecord& comparison) {
+  JsonValue::Object object = {{"label_a", comparison.label_a},
+                              {"label_b", comparison.label_b},
+                              {"mode", comparison.mode},
+                              {"ratio", comparison.ratio},
+                              {"low", comparison.low},
+                              {"high", comparison.high},
+                              {"confidence", comparison.confidence},
+                              {"a_ms", comparison.a_ms},
+                              {"b_ms", comparison.b_ms},
+                              {"reason", comparison.reason},
+                              {"stages", comparison.stages_json},
+                              {"sentence", comparison.sentence}};
+  const auto whole = [&](const char* name, std::int64_t value) {
+    object.emplace_back(name, value);
+  };
+  comparison_numbers(whole, comparison);
+  return write_json_line(JsonValue(std::move(object)));
+}
+
+Result<storage::ComparisonRecord> comparison_from_json(const std::string& text) {
+  const Result<JsonValue> root = parse_json(text, "comparison");
+  if (!root) return fail(root.error());
+  JsonErrors errors("comparison");
+  storage::ComparisonRecord record;
+  JsonFields json(errors, *root, "");
+  json.text("label_a", record.label_a, Need::required);
+  json.text("label_b", record.label_b, Need::required);
+  json.text("mode", record.mode, Need::required);
+  json.text("reason", record.reason, Need::required);
+  json.text("stages", record.stages_json, Need::required);
+  json.text("sentence", record.sentence, Need::required);
+  number_or_nan(json, "ratio", record.ratio);
+  number_or_nan(json, "low", record.low);
+  number_or_nan(json, "high", record.high);
+  number_or_nan(json, "confidence", record.confidence);
+  number_or_nan(json, "a_ms", record.a_ms);
+  number_or_nan(json, "b_ms", record.b_ms);
+  const auto whole = [&](const char* name, std::int64_t& value) {
+    json.whole(name, value, Need::required, 0, kMostInt64);
+  };
+  comparison_numbers(whole, record);
+  json.finish();
+  if (errors.any()) return fail(errors.first());
+  return record;
+}
+
+std::string curve_to_json(std::int64_t run, std::span<const storage::CurvePoint> points) {
+  JsonValue::Array list;
+  for (const storage::CurvePoint& point : points) {
+    list.push_back(JsonValue::Object{{"split", point.split},
+                                     {"iteration", point.iteration},
+                                     {"samples", point.samples},
+                                     {"time_ns", point.time_ns},
+                                     {"loss", point.loss},
+                                     {"auc", point.auc}});
+  }
+  return write_json_line(JsonValue::Object{{"run", run}, {"points", std::move(list)}});
+}
+
+Result<CurvePart> curve_from_json(const std::string& text) {
+  const Result<JsonValue> root = parse_json(text, "curve");
+  if (!root) return fail(root.error());
+  JsonErrors errors("curve");
+  CurvePart part;
+  JsonFields json(errors, *root, "");
+  json.whole("run", part.run, Need::required, 1, kMostInt64);
+  if (const JsonValue::Array* points = json.list("points", Need::required)) {
+    for (std::size_t i = 0; i < points->size() && !errors.any(); ++i) {
+      part.points.push_back(point_of(errors, (*points)[i], json.item_path("points", i)));
+    }
+  }
+  json.finish();
+  if (errors.any()) return fail(errors.first());
+  return part;
+}
+
+}  // namespace shardscope::app

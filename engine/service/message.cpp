@@ -1,0 +1,466 @@
+#include "engine/service/message.hpp"
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "engine/service/columns.hpp"
+#include "layout/json_reader.hpp"
+#include "layout/json_value.hpp"
+#include "layout/names.hpp"
+
+namespace shardscope {
+
+template <>
+struct Names<service::JobKind> {
+  static constexpr std::array values = {"run", "compare", "train"};
+};
+template <>
+struct Names<Mode> {
+  static constexpr std::array values = {"measured", "emulated", "simulated"};
+};
+template <>
+struct Names<ErrorKind> {
+  static constexpr std::array values = {"usage", "infeasible", "runtime"};
+};
+
+}  // namespace shardscope
+
+namespace shardscope::service {
+namespace {
+
+constexpr std::int64_t kMostRecords = kMaximumFrameBytes / kIterationBytes;
+
+// The name and the fields of every message, in one list that serves writing and reading.
+
+template <class T>
+inline constexpr const char* kTypeName = nullptr;
+template <>
+constexpr const char* kTypeName<Hello> = "hello";
+template <>
+constexpr const char* kTypeName<OpenSessionFile> = "open";
+template <>
+constexpr const char* kTypeName<StartJob> = "start";
+template <>
+constexpr const char* kTypeName<ApplyLayout> = "apply";
+template <>
+constexpr const char* kTypeName<CancelJob> = "cancel";
+template <>
+constexpr const char* kTypeName<PauseJob> = "pause";
+template <>
+constexpr const char* kTypeName<Query> = "query";
+template <>
+constexpr const char* kTypeName<Edit> = "edit";
+template <>
+constexpr const char* kTypeName<Reply> = "reply";
+template <>
+constexpr const char* kTypeName<Failure> = "error";
+template <>
+constexpr const char* kTypeName<JobProgress> = "progress";
+template <>
+constexpr const char* kTypeName<RunBegun> = "run_begun";
+template <>
+constexpr const char* kTypeName<Samples> = "samples";
+template <>
+constexpr const char* kTypeName<SamplesDropped> = "samples_dropped";
+template <>
+constexpr const char* kTypeName<BeginRun> = "begin_run";
+template <>
+constexpr const char* kTypeName<RecordSpans> = "spans";
+template <>
+constexpr const char* kTypeName<RecordIterations> = "iterations";
+template <>
+constexpr const char* kTypeName<RecordDropped> = "dropped";
+template <>
+constexpr const char* kTypeName<EndRun> = "end_run";
+template <>
+constexpr const char* kTypeName<RecordResult> = "result";
+
+template <class Visitor>
+void fields(Visitor& visit, Hello& message) {
+  visit.whole("protocol", message.protocol, 0);
+  visit.text("program", message.program);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, OpenSessionFile& message) {
+  visit.text("path", message.path);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, JobSettings& settings) {
+  visit.text("backend", settings.backend);
+  visit.text("comm", settings.comm);
+  visit.text("wire", settings.wire);
+  visit.text("schedule", settings.schedule);
+  visit.text("range_policy", settings.range_policy);
+  visit.seed("seed", settings.seed);
+  visit.whole("iterations", settings.iterations, 0);
+  visit.number("budget_s", settings.budget_s);
+  visit.number("target", settings.target);
+  visit.whole("evaluate_every", settings.evaluate_every, 0);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, StartJob& message) {
+  visit.choice("kind", message.kind);
+  visit.text("workload", message.workload_json);
+  visit.text("topology", message.topology_json);
+  visit.texts("layouts", message.layout_jsons);
+  visit.object("settings", message.settings);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, ApplyLayout& message) {
+  visit.whole("job", message.job, 1);
+  visit.text("layout", message.layout_json);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, CancelJob& message) {
+  visit.whole("job", message.job, 1);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, PauseJob& message) {
+  visit.whole("job", message.job, 1);
+  visit.flag("paused", message.paused);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, Query& message) {
+  visit.text("what", message.what);
+  visit.whole("row", message.row, 0);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, Edit& message) {
+  visit.text("what", message.what);
+  visit.whole("row", message.row, 0);
+  visit.text("workload", message.workload_json);
+  visit.text("topology", message.topology_json);
+  visit.text("layout", message.layout_json);
+  visit.text("text", message.text);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, Reply& message) {
+  visit.text("result", message.result_json);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, Error& error) {
+  visit.choice("kind", error.kind);
+  visit.text("what", error.what);
+  visit.text("place", error.place);
+  visit.text("expected", error.expected);
+  visit.text("cure", error.cure);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, Failure& message) {
+  visit.object("error", message.error);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, JobProgress& message) {
+  visit.number("share", message.share);
+  visit.text("detail", message.detail);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, RunBegun& message) {
+  visit.whole("run", message.run, 1);
+  visit.whole("side", message.side, 0);
+  visit.text("mode", message.mode);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, Samples& message) {
+  visit.whole("run", message.run, 1);
+  visit.columns("count", message.iterations);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, SamplesDropped& message) {
+  visit.whole("iterations", message.iterations, 0);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, RunInfo& info) {
+  visit.text("label", info.label);
+  visit.choice("mode", info.mode);
+  visit.choice("executor", info.executor);
+  visit.text("backend", info.backend);
+  visit.text("comm", info.comm);
+  visit.text("wire", info.wire);
+  visit.text("schedule", info.schedule);
+  visit.text("workload", info.workload_json);
+  visit.text("topology", info.topology_json);
+  visit.text("layout", info.layout_json);
+  visit.text("environment", info.environment_json);
+  visit.seed("seed", info.seed);
+  visit.whole("global_batch", info.global_batch, 0);
+  visit.whole("rows_cap", info.rows_cap, 0);
+  visit.whole("ranks", info.ranks, 0);
+  visit.whole("epoch_ns", info.epoch_ns, 0);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, BeginRun& message) {
+  visit.object("info", message.info);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, RecordSpans& message) {
+  visit.whole("run", message.run, 1);
+  visit.columns("count", message.spans);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, RecordIterations& message) {
+  visit.whole("run", message.run, 1);
+  visit.columns("count", message.iterations);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, RecordDropped& message) {
+  visit.whole("run", message.run, 1);
+  visit.whole("records", message.records, 0);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, RunSummary& summary) {
+  visit.number("samples_per_s", summary.samples_per_s);
+  visit.number("iteration_ms", summary.iteration_ms);
+  visit.number("critical_path_ms", summary.critical_path_ms);
+  visit.number("tracing_overhead", summary.tracing_overhead);
+  visit.flag("complete", summary.complete);
+  visit.text("message", summary.message);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, EndRun& message) {
+  visit.whole("run", message.run, 1);
+  visit.object("summary", message.summary);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, RecordResult& message) {
+  visit.text("what", message.what);
+  visit.text("json", message.json);
+}
+
+/// Writes the fields of one object.
+class Writer {
+ public:
+  explicit Writer(std::string& tail) : tail_(tail) {}
+
+  template <class Int>
+  void whole(const char* name, const Int& value, std::int64_t) {
+    object_.emplace_back(name, static_cast<std::int64_t>(value));
+  }
+  void number(const char* name, double value) { object_.emplace_back(name, value); }
+  void text(const char* name, const std::string& value) { object_.emplace_back(name, value); }
+  void flag(const char* name, bool value) { object_.emplace_back(name, value); }
+  void seed(const char* name, std::uint64_t value) {
+    object_.emplace_back(name, std::to_string(value));
+  }
+  template <class E>
+  void choice(const char* name, E value) {
+    object_.emplace_back(name, name_of(value));
+  }
+  void texts(const char* name, const std::vector<std::string>& values) {
+    object_.emplace_back(name, JsonValue::Array(values.begin(), values.end()));
+  }
+  template <class Object>
+  void object(const char* name, Object& value) {
+    Writer inner(tail_);
+    fields(inner, value);
+    object_.emplace_back(name, inner.take());
+  }
+  template <class Record>
+  void columns(const char* name, const std::vector<Record>& records) {
+    object_.emplace_back(name, static_cast<std::int64_t>(records.size()));
+    tail_ = columns_of(records);
+  }
+
+  [[nodiscard]] JsonValue::Object take() { return std::move(object_); }
+
+ private:
+  std::string& tail_;
+  JsonValue::Object object_;
+};
+
+/// Reads the fields of one object; all are required.
+class Reader {
+ public:
+  Reader(JsonFields& json, const std::string& tail, bool& tail_used)
+      : json_(json), tail_(tail), tail_used_(tail_used) {}
+
+  template <class Int>
+  void whole(const char* name, Int& value, std::int64_t low) {
+    json_.whole(name, value, Need::required, low,
+                std::is_same_v<Int, std::int32_t> ? kMostInt32 : kMostInt64);
+  }
+  /// Null stands for a number that was not computed.
+  void number(const char* name, double& value) {
+    const JsonValue* present = json_.peek(name);
+    if (present != nullptr && present->is_null()) {
+      json_.ignore(name);
+      value = std::numeric_limits<double>::quiet_NaN();
+    } else {
+      json_.number(name, value, Need::required, -kMostDouble, kMostDouble);
+    }
+  }
+  void text(const char* name, std::string& value) { json_.text(name, value, Need::required); }
+  void flag(const char* name, bool& value) {
+    if (!json_.has(name)) json_.errors().add(json_.path_of(name), "is missing", "true or false");
+    json_.flag(name, value);
+  }
+  void seed(const char* name, std::uint64_t& value) {
+    std::string digits;
+    json_.text(name, digits, Need::required);
+    if (json_.errors().any()) return;
+    std::uint64_t number = 0;
+    bool valid = !digits.empty() && digits.size() <= 20;
+    for (const char digit : digits) {
+      const std::uint64_t next = number * 10 + static_cast<std::uint64_t>(digit - '0');
+      valid = valid && digit >= '0' && digit <= '9' && next / 10 == number;
+      number = next;
+    }
+    if (!valid) {
+      json_.errors().add(json_.path_of(name), "\"" + digits + "\" is no seed",
+                         "a whole number from 0 to 18446744073709551615 as text");
+    }
+    value = number;
+  }
+  template <class E>
+  void choice(const char* name, E& value) {
+    json_.choice(name, value, Need::required);
+  }
+  void texts(const char* name, std::vector<std::string>& values) {
+    const JsonValue::Array* items = json_.list(name, Need::required);
+    if (items == nullptr) return;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      if (const std::string* item = (*items)[i].text()) {
+        values.push_back(*item);
+      } else {
+        json_.errors().add(json_.item_path(name, i), std::string("is ") + (*items)[i].kind(),
+                           "a text");
+      }
+    }
+  }
+  template <class Object>
+  void object(const char* name, Object& value) {
+    const JsonValue* inner = json_.take(name, Need::required);
+    if (inner == nullptr) return;
+    if (inner->object() == nullptr) {
+      json_.errors().add(json_.path_of(name), std::string("is ") + inner->kind(), "an object");
+      return;
+    }
+    JsonFields inner_fields(json_.errors(), *inner, json_.path_of(name));
+    Reader reader(inner_fields, tail_, tail_used_);
+    fields(reader, value);
+    inner_fields.finish();
+  }
+  void columns(const char* name, std::vector<Span>& records) {
+    columns_with(name, records, spans_of);
+  }
+  void columns(const char* name, std::vector<Iteration>& records) {
+    columns_with(name, records, iterations_of);
+  }
+
+ private:
+  template <class Record, class Read>
+  void columns_with(const char* name, std::vector<Record>& records, Read read) {
+    tail_used_ = true;
+    std::int64_t count = 0;
+    json_.whole(name, count, Need::required, 0, kMostRecords);
+    if (json_.errors().any()) return;
+    auto result = read(tail_, static_cast<std::size_t>(count));
+    if (result) {
+      records = std::move(*result);
+    } else {
+      json_.errors().add(json_.path_of(name), result.error().what, result.error().expected);
+    }
+  }
+
+  JsonFields& json_;
+  const std::string& tail_;
+  bool& tail_used_;
+};
+
+template <class T>
+Result<Message> read_as(const JsonValue& root, const std::string& tail) {
+  JsonErrors errors(std::string("message ") + kTypeName<T>);
+  T message;
+  JsonFields json(errors, root, "");
+  json.ignore("type");
+  json.whole("id", message.id, Need::required, 0, kMostInt64);
+  bool tail_used = false;
+  Reader reader(json, tail, tail_used);
+  fields(reader, message);
+  json.finish();
+  if (!tail_used && !tail.empty()) {
+    errors.add("", "has a binary tail of " + std::to_string(tail.size()) + " bytes", "none");
+  }
+  if (errors.any()) return fail(errors.first());
+  return Message(std::move(message));
+}
+
+/// The alternative of the variant whose name is `type`.
+template <std::size_t Index = 0>
+Result<Message> read_type(const std::string& type, const JsonValue& root, const std::string& tail) {
+  if constexpr (Index == std::variant_size_v<Message>) {
+    return fail({ErrorKind::usage, "there is no message \"" + type + "\"", "protocol",
+                 "a type that docs/protocol.md lists", ""});
+  } else {
+    using Alternative = std::variant_alternative_t<Index, Message>;
+    if (type == kTypeName<Alternative>) return read_as<Alternative>(root, tail);
+    return read_type<Index + 1>(type, root, tail);
+  }
+}
+
+}  // namespace
+
+std::int64_t id_of(const Message& message) {
+  return std::visit([](const auto& one) { return one.id; }, message);
+}
+
+Frame frame_of(const Message& message) {
+  Frame frame;
+  std::visit(
+      [&](auto one) {
+        Writer writer(frame.tail);
+        writer.text("type", kTypeName<decltype(one)>);
+        writer.whole("id", one.id, 0);
+        fields(writer, one);
+        frame.json = write_json_line(JsonValue(writer.take()));
+      },
+      message);
+  return frame;
+}
+
+Result<Message> message_of(const Frame& frame) {
+  const Result<JsonValue> root = parse_json(frame.json, "protocol");
+  if (!root) return fail(root.error());
+  const JsonValue* type = root->find("type");
+  if (type == nullptr || type->text() == nullptr) {
+    return fail({ErrorKind::usage, "a message without a type", "protocol",
+                 "an object with \"type\" and \"id\"", ""});
+  }
+  return read_type(*type->text(), *root, frame.tail);
+}
+
+std::int64_t id_of_refused(const Frame& frame) {
+  const Result<JsonValue> root = parse_json(frame.json, "protocol");
+  if (!root) return 0;
+  const JsonValue* id = root->find("id");
+  if (id == nullptr) return 0;
+  const std::int64_t* number = std::get_if<std::int64_t>(&id->data);
+  return number != nullptr && *number > 0 ? *number : 0;
+}
+
+}  // namespace shardscope::service
