@@ -37,6 +37,7 @@ class OpenSession : public JobOutput {
   [[nodiscard]] Status save_comparison(const storage::ComparisonRecord& comparison) override;
   [[nodiscard]] Status save_curve(std::int64_t run,
                                   std::span<const storage::CurvePoint> points) override;
+  [[nodiscard]] Status status() const override { return writer_->status(); }
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Commits everything and makes the file self-contained.
   [[nodiscard]] Status close();

@@ -83,7 +83,7 @@ storage::ComparisonRecord record_of(const CompareJob& job, const Compared& done)
 /// Runs the comparison under the watch.
 Result<engine::ComparisonOutcome> run_both(const CompareJob& job, const TwoEngines& engines,
                                            engine::ComparisonSide a, engine::ComparisonSide b,
-                                           JobWatch& watch) {
+                                           const JobOutput& output, JobWatch& watch) {
   const LateAction abort(watch, [&] {
     engines.a->abort(stopped_by_the_user());
     if (engines.b) engines.b->abort(stopped_by_the_user());
@@ -100,7 +100,7 @@ Result<engine::ComparisonOutcome> run_both(const CompareJob& job, const TwoEngin
                             now.running->low, now.running->high);
     }
     watch.progress(now.share, detail);
-    return !watch.stop_requested();
+    return !watch.stop_requested() && output.status();
   });
 }
 
@@ -162,8 +162,9 @@ Result<Compared> run_comparison(const CompareJob& job, JobOutput& output, JobWat
   if (!recorders) return fail(recorders.error());
   Result<engine::ComparisonOutcome> outcome =
       run_both(job, *engines, {engines->a.get(), recorders->a.get(), &job.a},
-               {&engines->of_b(), recorders->b.get(), &job.b}, watch);
+               {&engines->of_b(), recorders->b.get(), &job.b}, output, watch);
   const Status ended = end_runs(*recorders->a, *recorders->b, outcome);
+  if (const Status kept = output.status(); !kept) return fail(kept.error());
   if (!outcome) return fail(outcome.error());
   if (!ended) return fail(ended.error());
   if (!outcome->ratio) return fail(too_few_pairs());

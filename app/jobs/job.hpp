@@ -24,6 +24,9 @@ class JobOutput {
   /// Committed before it returns.
   [[nodiscard]] virtual Status save_curve(std::int64_t run,
                                           std::span<const storage::CurvePoint> points) = 0;
+  /// The first record that could not be kept (a full disk): a job then stops, as going on would
+  /// measure for nobody.
+  [[nodiscard]] virtual Status status() const = 0;
 };
 
 /// Who watches a job. Calls come from the job's thread.

@@ -46,7 +46,7 @@ Result<Profiled> run_profile(engine::Engine& engine, const RunOptions& options,
   Result<engine::ProfileOutcome> outcome =
       engine::profile_run(engine, **recorder, config, [&](const engine::ProfileProgress& now) {
         watch.progress(now.share, fmt::format("{} ms an iteration", ms_text(now.iteration_ms)));
-        return !watch.stop_requested();
+        return !watch.stop_requested() && output.status();
       });
   const Status ended = (*recorder)->end(profile_summary(outcome));
   if (!outcome) return fail(outcome.error());

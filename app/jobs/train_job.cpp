@@ -125,6 +125,7 @@ class Trainer {
       const auto block =
           parts_.recorder.run_block(parts_.engine, length, engine::BlockUse::measured);
       if (!block) return fail(block.error());
+      if (Status kept = parts_.output.status(); !kept) return kept;
       losses_.insert(losses_.end(), block->losses.begin(), block->losses.end());
       total_ms_ += std::accumulate(block->iteration_ms.begin(), block->iteration_ms.end(), 0.0);
       iterations_ += length;

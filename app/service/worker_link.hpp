@@ -27,6 +27,8 @@ class WorkerLink : public JobOutput, public RecordSink {
   [[nodiscard]] Status save_comparison(const storage::ComparisonRecord& comparison) override;
   [[nodiscard]] Status save_curve(std::int64_t run,
                                   std::span<const storage::CurvePoint> points) override;
+  /// The engine's session may fail; the next call that waits for an answer says so.
+  [[nodiscard]] Status status() const override { return {}; }
 
   // RecordSink
   [[nodiscard]] Result<std::int64_t> begin_run(const RunInfo& info) override;

@@ -1,9 +1,12 @@
 // Every kind of bad input ends with a message on stderr and the right exit code.
 
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -169,6 +172,81 @@ TEST_F(BadInput, ReadOnlySession) {
   EXPECT_EQ(result.code, 3) << result.err;
   EXPECT_NE(result.err.find("kept.shardscope"), std::string::npos) << result.err;
   chmod(folder_.path().c_str(), 0755);
+}
+
+/// A file system of that size at a folder; skips the test where none can be mounted.
+class SmallDisk {
+ public:
+  SmallDisk(std::filesystem::path folder, const char* size) : folder_(std::move(folder)) {
+    std::filesystem::create_directory(folder_);
+    const std::string options = std::string("size=") + size;
+    mounted_ = ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, options.c_str()) == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount(folder_.c_str());
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  [[nodiscard]] bool mounted() const { return mounted_; }
+
+ private:
+  std::filesystem::path folder_;
+  bool mounted_ = false;
+};
+
+TEST_F(BadInput, FullDisk) {
+  const SmallDisk disk(folder_.path() / "small", "600k");
+  if (!disk.mounted()) GTEST_SKIP() << "a full disk needs a right that this user lacks: mount";
+  std::vector<std::string> arguments = small_profile({"--session", "small/s.shardscope"});
+  arguments[std::find(arguments.begin(), arguments.end(), "8") - arguments.begin()] = "1000000";
+  expect_failure(arguments, 3, {"small/s.shardscope", "disk is full", "committed before is kept"});
+  const ProgramResult shown = run_program({"inspect", "small/s.shardscope"}, folder_.path());
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_NE(shown.out.find("MEASURED"), std::string::npos) << shown.out;
+}
+
+TEST_F(BadInput, SessionOfANewerVersion) {
+  ASSERT_EQ(run_program(small_profile({"--session", "s.shardscope"}), folder_.path()).code, 0);
+  std::fstream file(folder_.path() / "s.shardscope",
+                    std::ios::in | std::ios::out | std::ios::binary);
+  constexpr int kUserVersion = 60;  // offset in SQLite's header, four bytes, big-endian
+  file.seekp(kUserVersion + 3);
+  file.put(99);
+  file.close();
+  expect_failure({"inspect", "s.shardscope"}, 1, {"s.shardscope", "99"});
+  expect_failure(small_profile({"--session", "s.shardscope"}), 1, {"s.shardscope", "99"});
+}
+
+TEST_F(BadInput, EmptyBagsAreNoError) {
+  folder_.write("empty.json", R"({"format": "shardscope.workload/1", "name": "empty",
+    "global_batch": 64, "tables": [{"name": "a", "rows": 100, "dim": 8}],
+    "features": [{"name": "f", "table": "a", "pooling": "mean",
+                  "hotness": {"kind": "histogram", "minimum": 0, "weights": [1]}}]})");
+  const ProgramResult result = run_program(
+      {"profile", "--workload", "empty.json", "--topology", "host-cpu:1x2", "--iterations", "8"},
+      folder_.path());
+  EXPECT_EQ(result.code, 0) << result.err;
+}
+
+TEST_F(BadInput, IdsOutsideTheirTable) {
+  std::string lines;
+  for (int i = 0; i < 300; ++i) lines += "click:1 item:" + std::to_string(i % 150) + "\n";
+  folder_.write("stream.txt", lines);
+  folder_.write("recorded.json", R"({"format": "shardscope.workload/1", "name": "recorded",
+    "global_batch": 64, "tables": [{"name": "a", "rows": 100, "dim": 8}],
+    "features": [{"name": "f", "table": "a", "pooling": "sum", "hotness": 1,
+                  "ids": {"kind": "recorded", "stream": "stream.txt", "column": "item"}}]})");
+  const std::vector<std::string> profile = {
+      "profile", "--workload", "recorded.json", "--topology", "host-cpu:1x2", "--iterations", "8"};
+  std::vector<std::string> strict = profile;
+  strict.insert(strict.end(), {"--range-policy", "error"});
+  expect_failure(strict, 1, {"stream.txt:101", "id 100", "table a", "0 to 99"});
+  EXPECT_EQ(run_program(profile, folder_.path()).code, 0);
+  const ProgramResult counted = run_program(
+      {"stats", "--workload", "recorded.json", "--iterations", "4", "--json"}, folder_.path());
+  ASSERT_EQ(counted.code, 0) << counted.err;
+  EXPECT_EQ(counted.out.find("\"out_of_range\": 0"), std::string::npos) << counted.out;
 }
 
 TEST_F(BadInput, BackendsThatAreNotHere) {
