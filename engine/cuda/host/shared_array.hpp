@@ -9,6 +9,9 @@
 
 namespace shardscope::engine::cuda::host {
 
+/// These checks see every race in shared memory; ThreadSanitizer need not look at them.
+#define SHARDSCOPE_UNSEEN __attribute__((no_sanitize("thread")))
+
 /// Last uses of one element. All zero: none yet (threads are kept plus one).
 struct Touches {
   std::uint32_t writer = 0;  ///< thread + 1
@@ -20,21 +23,21 @@ struct Touches {
   std::uint32_t read_block_epoch = 0;
   std::uint32_t read_warp_epoch = 0;
 
-  void check_write_before(const Moment& now) const {
+  SHARDSCOPE_UNSEEN void check_write_before(const Moment& now) const {
     if (writer == 0 || writer == now.thread + 1 || write_block_epoch != now.block_epoch) return;
     const bool same_warp = (writer - 1) / kWarpThreads == now.thread / kWarpThreads;
     if (same_warp && write_warp_epoch != now.warp_epoch) return;
     fault("shared memory that another thread wrote is used without a barrier between");
   }
 
-  void check_reads_before(const Moment& now) const {
+  SHARDSCOPE_UNSEEN void check_reads_before(const Moment& now) const {
     if (readers == 0 || reader == now.thread + 1 || read_block_epoch != now.block_epoch) return;
     const bool same_warp = reader_warp == now.thread / kWarpThreads + 1;
     if (same_warp && read_warp_epoch != now.warp_epoch) return;
     fault("shared memory that another thread read is written without a barrier between");
   }
 
-  void read(const Moment& now) {
+  SHARDSCOPE_UNSEEN void read(const Moment& now) {
     check_write_before(now);
     const std::uint32_t warp = now.thread / kWarpThreads + 1;
     if (readers == 0 || read_block_epoch != now.block_epoch) {
@@ -50,7 +53,7 @@ struct Touches {
     read_warp_epoch = now.warp_epoch;
   }
 
-  void write(const Moment& now) {
+  SHARDSCOPE_UNSEEN void write(const Moment& now) {
     check_write_before(now);
     check_reads_before(now);
     writer = now.thread + 1;
@@ -65,11 +68,12 @@ template <class T>
 class SharedElement {
  public:
   SharedElement(T& value, Touches& touches) : value_(value), touches_(touches) {}
-  operator T() const {  // NOLINT(google-explicit-constructor): reads like the element itself
+  SHARDSCOPE_UNSEEN operator T()
+      const {  // NOLINT(google-explicit-constructor): reads like the element itself
     touches_.read(moment());
     return value_;
   }
-  void operator=(T value) {
+  SHARDSCOPE_UNSEEN void operator=(T value) {
     touches_.write(moment());
     value_ = value;
   }
