@@ -113,14 +113,35 @@ void print_memory(const Inputs& inputs, const MemoryAccount& memory) {
   fmt::print("{}", table.text(2));
 }
 
+/// The same rule broken by the same amount with the same cure, on one rank after another.
+bool differ_in_rank_alone(const Violation& a, const Violation& b) {
+  return a.rule == b.rule && a.severity == b.severity && a.table == b.table && a.row == b.row &&
+         a.column == b.column && a.amount == b.amount && a.cure == b.cure && a.rank >= 0 &&
+         b.rank == a.rank + 1;
+}
+
+/// Every violation once: a row of ranks that differ in nothing else is one entry.
 void print_violations(const std::vector<Violation>& violations) {
   const Console console = Console::of_stdout();
-  for (const Violation& violation : violations) {
+  for (std::size_t i = 0; i < violations.size(); ++i) {
+    const Violation& violation = violations[i];
+    std::size_t last = i;
+    while (last + 1 < violations.size() &&
+           differ_in_rank_alone(violations[last], violations[last + 1])) {
+      ++last;
+    }
     const bool error = violation.severity == Severity::error;
     const std::string word = to_string(violation.severity);
-    fmt::print("{}  {}\n         {}\n         Cure: {}\n",
-               error ? console.red(word) : console.yellow(word), console.bold(violation.rule),
-               violation.message, violation.cure);
+    fmt::print("{}  {}\n         {}\n", error ? console.red(word) : console.yellow(word),
+               console.bold(violation.rule), violation.message);
+    if (last > i) {
+      fmt::print("         The same on GPU{}\n",
+                 last == i + 1
+                     ? fmt::format(" {}", violations[last].rank)
+                     : fmt::format("s {} to {}", violation.rank + 1, violations[last].rank));
+    }
+    fmt::print("         Cure: {}\n", violation.cure);
+    i = last;
   }
 }
 
@@ -176,8 +197,8 @@ Status check_layout(const CheckOptions& options) {
   }
   std::fflush(stdout);
   return fail({ErrorKind::infeasible,
-               fmt::format("the layout breaks {} rule{} of {}", errors, errors == 1 ? "" : "s",
-                           to_string(options.executor)),
+               fmt::format("the layout breaks rules of {} in {} place{}",
+                           to_string(options.executor), errors, errors == 1 ? "" : "s"),
                "layout " + layout->name, "", ""});
 }
 
