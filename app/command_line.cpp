@@ -1,11 +1,9 @@
 #include "app/command_line.hpp"
 
-#include <CLI/CLI.hpp>
-#include <functional>
-#include <memory>
 #include <sstream>
 #include <string>
 
+#include "app/command_line_parts.hpp"
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/options.hpp"
@@ -17,11 +15,6 @@ namespace shardscope::app {
 namespace {
 
 constexpr const char* kFormats = "docs/formats.md describes the files.";
-
-/// Without the validator's own words, which the help would repeat.
-CLI::Validator positive() {
-  return CLI::Validator(CLI::PositiveNumber).description("");
-}
 
 /// Help of at most 100 columns: descriptions are broken between words.
 class WrappingFormatter : public CLI::Formatter {
@@ -55,75 +48,6 @@ class WrappingFormatter : public CLI::Formatter {
     return lines;
   }
 };
-
-/// What parsing leaves behind: the command to run, bound to its options.
-struct Chosen {
-  std::function<Status()> command;
-};
-
-/// Gives `target` the parsed value of an option whose text has a form of its own.
-template <class T, class Parse>
-CLI::callback_t into(T& target, Parse parse) {
-  return [&target, parse](const CLI::results_t& texts) {
-    const auto value = parse(texts.front());
-    if (!value) throw CLI::ValidationError(to_string(value.error()));
-    target = *value;
-    return true;
-  };
-}
-
-void add_json(CLI::App& command, bool& json) {
-  command.add_flag("--json", json, "Print JSON on stdout and nothing else there");
-}
-
-void add_inputs(CLI::App& command, InputOptions& options) {
-  command
-      .add_option(
-          "--workload", options.workload,
-          "Model: a name of 'shardscope models', a JSON file, or a recorded stream (Criteo, "
-          "headed CSV, slot:id lines, sequences)")
-      ->type_name("NAME|FILE")
-      ->required();
-  command
-      .add_option("--topology", options.topology,
-                  "Machine: NAME[:NODES[xGPUS]] of 'shardscope topologies' (dgx-h100:16, "
-                  "h100-pcie:1x4) or a JSON file; default host-cpu, one host")
-      ->type_name("NAME|FILE");
-  command
-      .add_option("--ranks", options.ranks,
-                  "Ranks of the topology, as a check; without --topology: ranks on this host")
-      ->check(positive())
-      ->type_name("N");
-  command.add_option("--batch", options.batch, "Global batch, samples; default the model's")
-      ->check(positive())
-      ->type_name("N");
-  command
-      .add_option("--rows-cap", options.rows_cap,
-                  "Shrink every table to at most N rows (ids modulo rows); shown beside results")
-      ->check(positive())
-      ->type_name("N");
-}
-
-void add_no_dense(CLI::App& command, bool& no_dense) {
-  command.add_flag("--no-dense", no_dense,
-                   "Embeddings alone: leave out the dense part, which weighs far more on CPUs than "
-                   "on GPUs");
-}
-
-void add_layout(CLI::App& command, std::string& layout) {
-  command
-      .add_option("--layout", layout,
-                  "round_robin, table_wise, uniform, table_row_wise, data_parallel, or a JSON file")
-      ->type_name("NAME|FILE")
-      ->capture_default_str();
-}
-
-void add_seed(CLI::App& command, std::uint64_t& seed) {
-  command
-      .add_option("--seed", into(seed, parse_seed), "Seed of ids, initial weights and block order")
-      ->type_name("N")
-      ->default_str("1");
-}
 
 void add_range_policy(CLI::App& command, engine::RangePolicy& policy) {
   command
@@ -171,17 +95,6 @@ void add_budget(CLI::App& command, double& budget_s, const char* help) {
                   into(budget_s, [](const auto& text) { return parse_seconds(text, "--budget"); }),
                   help)
       ->type_name("TIME");
-}
-
-/// The command's options live in a shared object that its callback binds.
-template <class Options>
-std::shared_ptr<Options> choose(CLI::App& command, Chosen& chosen,
-                                Status (*function)(const Options&)) {
-  auto options = std::make_shared<Options>();
-  command.callback([&chosen, options, function] {
-    chosen.command = [options, function] { return function(*options); };
-  });
-  return options;
 }
 
 void add_models(CLI::App& app, Chosen& chosen) {
@@ -244,7 +157,8 @@ void add_check(CLI::App& app, Chosen& chosen) {
 
 void add_profile(CLI::App& app, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand(
-      "profile", "Run a layout for real and show where an iteration's time goes");
+      "profile",
+      "Run a layout (--backend sim: simulate it) and show where an iteration's time goes");
   const auto options = choose<ProfileOptions>(command, chosen, profile);
   add_inputs(command, options->inputs);
   add_no_dense(command, options->inputs.no_dense);
@@ -450,7 +364,7 @@ int usage_failure(const CLI::App& app, const CLI::ParseError& error, const char*
 }  // namespace
 
 int run(int argc, char** argv) {
-  CLI::App app{"Profiles and compares embedding layouts of DLRM-style recommenders."};
+  CLI::App app{"Plans, profiles and compares embedding layouts of DLRM-style recommenders."};
   app.name("shardscope");
   app.require_subcommand(1);
   app.set_version_flag("--version", SHARDSCOPE_VERSION);
@@ -462,6 +376,10 @@ int run(int argc, char** argv) {
   add_topologies(app, chosen);
   add_stats(app, chosen);
   add_check(app, chosen);
+  add_plan(app, chosen);
+  add_predict(app, chosen);
+  add_explain(app, chosen);
+  add_diff(app, chosen);
   add_profile(app, chosen);
   add_compare(app, chosen);
   add_train(app, chosen);

@@ -2,14 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "engine/batches/stream_workload.hpp"
 #include "layout/check.hpp"
+#include "layout/closest.hpp"
 #include "layout/json.hpp"
 #include "layout/models.hpp"
-#include "planner/baselines.hpp"
+#include "planner/executor_model.hpp"
+#include "planner/optimize.hpp"
+#include "planner/planners.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -136,13 +140,59 @@ Result<Inputs> load_inputs(const InputOptions& options) {
   return inputs;
 }
 
-Result<Layout> load_layout(const std::string& name_or_file, const Inputs& inputs) {
+PredictOptions predict_options(const PredictHow& how) {
+  PredictOptions options;
+  options.executor = how.executor;
+  options.schedule = how.schedule.value_or(default_schedule(how.executor));
+  return options;
+}
+
+Result<Layout> load_layout(const std::string& name_or_file, const Inputs& inputs,
+                           const PredictOptions& how) {
+  if (name_or_file == "optimize") {
+    OptimizeOptions request;
+    request.predict = how;
+    Result<OptimizedPlan> plan = optimize(inputs.workload, inputs.topology, request);
+    if (!plan) return fail(plan.error());
+    return std::move(plan->layout);
+  }
   if (!looks_like_file(name_or_file)) {
-    return baseline(name_or_file, inputs.workload, inputs.topology);
+    const std::vector<std::string> names = named_planners();
+    if (std::find(names.begin(), names.end(), name_or_file) == names.end()) {
+      const std::string meant = closest_name(name_or_file, names);
+      return fail({ErrorKind::usage, fmt::format("there is no layout '{}'", name_or_file),
+                   "--layout", join_names(names) + ", optimize or a JSON file",
+                   meant.empty() ? "" : fmt::format("Did you mean {}?", meant)});
+    }
+    Result<NamedPlan> plan = named_plan(name_or_file, inputs.workload, inputs.topology, {});
+    if (!plan) return fail(plan.error());
+    return std::move(plan->layout);
   }
   const Result<std::string> text = read_text_file(name_or_file);
   if (!text) return fail(text.error());
   return layout_from_json(*text, name_or_file);
+}
+
+Status save_layout_file(const std::string& path, const Layout& layout) {
+  if (path.empty()) return {};
+  std::ofstream out(path);
+  out << to_json(layout) << '\n';
+  out.close();
+  if (out) return {};
+  return fail({ErrorKind::runtime, "the layout cannot be written", path, "",
+               "Choose a folder that exists and that you may write"});
+}
+
+Result<std::int32_t> table_by_name(const std::string& name, const Workload& workload,
+                                   const char* option) {
+  std::vector<std::string> names;
+  for (std::size_t t = 0; t < workload.tables.size(); ++t) {
+    if (workload.tables[t].name == name) return static_cast<std::int32_t>(t);
+    names.push_back(workload.tables[t].name);
+  }
+  const std::string closest = closest_name(name, names);
+  return fail({ErrorKind::usage, fmt::format("{} has no table '{}'", workload.name, name), option,
+               "", closest.empty() ? "" : fmt::format("Did you mean '{}'?", closest)});
 }
 
 Status require_valid(const Inputs& inputs, const Layout& layout, Executor executor) {

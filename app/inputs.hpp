@@ -8,6 +8,7 @@
 #include "layout/result.hpp"
 #include "layout/topology.hpp"
 #include "layout/workload.hpp"
+#include "planner/cost_model.hpp"
 
 namespace shardscope::app {
 
@@ -30,8 +31,20 @@ struct Inputs {
 /// fewer samples than ranks.
 [[nodiscard]] Result<Inputs> load_inputs(const InputOptions& options);
 
-/// A baseline by name, or a layout file. Not checked against the rules yet.
-[[nodiscard]] Result<Layout> load_layout(const std::string& name_or_file, const Inputs& inputs);
+/// The executor with its usual schedule unless one is given.
+[[nodiscard]] PredictOptions predict_options(const PredictHow& how);
+
+/// A plan by any planner's name ("optimize" plans for `how`, the engine where it is not given), or
+/// a layout file. Not checked against the rules yet.
+[[nodiscard]] Result<Layout> load_layout(const std::string& name_or_file, const Inputs& inputs,
+                                         const PredictOptions& how = {});
+
+/// Writes a layout file; nothing where the path is empty.
+[[nodiscard]] Status save_layout_file(const std::string& path, const Layout& layout);
+
+/// Index of a table; an unknown name is a usage error of that option, with the closest name.
+[[nodiscard]] Result<std::int32_t> table_by_name(const std::string& name, const Workload& workload,
+                                                 const char* option);
 
 /// Error with every violation's message where one of them is an error; kind infeasible.
 [[nodiscard]] Status require_valid(const Inputs& inputs, const Layout& layout, Executor executor);

@@ -3,6 +3,7 @@
 // Names of things (models, topologies, layouts) stay text here; inputs.hpp resolves them.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,12 @@ struct RunOptions {
   double budget_s = 0;          ///< 0: the command decides
   std::uint64_t seed = 1;
   engine::RangePolicy range_policy = engine::RangePolicy::wrap;
+};
+
+/// Who will train, for predictions.
+struct PredictHow {
+  Executor executor = Executor::engine;
+  std::optional<ScheduleKind> schedule;  ///< none: the executor's usual one
 };
 
 struct ModelsOptions {
@@ -66,6 +73,42 @@ struct ProfileOptions {
   RunOptions run;
   std::string layout;
   std::string session;
+  bool json = false;
+};
+
+struct PredictCommandOptions {
+  InputOptions inputs;
+  PredictHow how;
+  std::string layout;
+  bool json = false;
+};
+
+struct ExplainOptions {
+  InputOptions inputs;
+  PredictHow how;
+  std::string layout;
+  std::string table;  ///< its arithmetic; empty: the costliest of the critical rank
+  bool json = false;
+};
+
+struct PlanOptions {
+  InputOptions inputs;
+  PredictHow how;
+  std::string planner = "optimize";
+  std::vector<std::string> settings;   ///< KEY=VALUE
+  std::vector<std::string> pins;       ///< TABLE=CLUSTER or TABLE=RANK[,RANK...]
+  std::vector<std::string> forbidden;  ///< ranks
+  std::vector<std::string> together;   ///< TABLE,TABLE[,...]
+  double time_limit_s = 0;             ///< 0: none
+  std::uint64_t seed = 1;
+  std::string out;  ///< layout file; empty: none
+  bool json = false;
+};
+
+struct DiffOptions {
+  InputOptions inputs;
+  PredictHow how;
+  std::vector<std::string> layouts;  ///< A, B
   bool json = false;
 };
 

@@ -41,7 +41,7 @@ LowerBound lower_bound(const PlanContext& context, const std::vector<FormSet>& a
                               return a.relaxation.result().seconds < b.relaxation.result().seconds;
                             });
   };
-  for (int spent = 0; spent < effort; spent += kMoreTangents)
+  for (int spent = 0; spent < effort && !lowest()->relaxation.solved(); spent += kMoreTangents)
     lowest()->relaxation.refine(kMoreTangents);
   for (const Mixture& mixture : mixtures) {
     const RelaxationResult& result = mixture.relaxation.result();

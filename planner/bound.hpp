@@ -25,9 +25,9 @@ struct LowerBound {
 /// Over layouts whose tables take forms within `allowed` (by table). Needs at least one form a
 /// table. Effort: tangents spent on the mixtures that decide.
 [[nodiscard]] LowerBound lower_bound(const PlanContext& context,
-                                     const std::vector<FormSet>& allowed, int effort = 24);
+                                     const std::vector<FormSet>& allowed, int effort = 90);
 
 /// Over all legal forms.
-[[nodiscard]] LowerBound lower_bound(const PlanContext& context, int effort = 24);
+[[nodiscard]] LowerBound lower_bound(const PlanContext& context, int effort = 90);
 
 }  // namespace shardscope

@@ -95,6 +95,16 @@ void EditMaker::add_moves(std::size_t table, std::int32_t rank,
   }
 }
 
+/// HugeCTR has one communication strategy for all RB tables.
+bool EditMaker::may_stand_beside_others(std::size_t table, const TablePlacement& placement) const {
+  if (context_.options.executor != Executor::hugectr || placement.cluster != ClusterType::RB)
+    return true;
+  for (std::size_t t = 0; t < layout_->tables.size(); ++t)
+    if (t != table && layout_->tables[t].cluster == ClusterType::RB)
+      return placement.exchange.value_or(layout_->exchange_of(t)) == layout_->exchange_of(t);
+  return true;
+}
+
 void EditMaker::add_cuts(std::size_t table, std::vector<TablePlacement>& edits) const {
   for (const TableOption& option :
        table_options(context_, scale_, table, allowed_[table], LoadFields())) {
@@ -106,6 +116,7 @@ void EditMaker::add_cuts(std::size_t table, std::vector<TablePlacement>& edits) 
       if (owners.size() < cells) continue;
     }
     TablePlacement cut = placement_of(context_.workload.tables[table], option, owners);
+    if (!may_stand_beside_others(table, cut)) continue;
     if (!(cut == layout_->tables[table])) edits.push_back(std::move(cut));
   }
 }

@@ -33,6 +33,8 @@ class EditMaker {
   [[nodiscard]] std::vector<std::int32_t> emptiest(std::size_t count, std::int32_t domain,
                                                    const std::vector<std::int32_t>& taken) const;
   [[nodiscard]] std::int32_t emptiest_domain() const;
+  [[nodiscard]] bool may_stand_beside_others(std::size_t table,
+                                             const TablePlacement& placement) const;
   void add_moves(std::size_t table, std::int32_t rank, std::vector<TablePlacement>& edits) const;
   void add_cuts(std::size_t table, std::vector<TablePlacement>& edits) const;
 

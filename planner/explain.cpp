@@ -201,6 +201,23 @@ std::vector<SuggestedEdit> best_edits(const PlanContext& context, WhatIf& what_i
   return edits;
 }
 
+/// All RB tables exchanged the other way.
+void price_other_exchange(const PlanContext& context, Layout layout, Explanation& found) {
+  if (context.topology.domains() < 2 || context.options.executor == Executor::torchrec) return;
+  bool flat = false, any = false;
+  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
+    if (layout.tables[t].cluster != ClusterType::RB) continue;
+    any = true;
+    flat |= layout.exchange_of(t) == Exchange::flat;
+  }
+  if (!any) return;
+  found.other_exchange = flat ? Exchange::hierarchical : Exchange::flat;
+  layout.clusters[static_cast<std::size_t>(ClusterType::RB)].exchange = found.other_exchange;
+  for (TablePlacement& table : layout.tables) table.exchange.reset();
+  found.other_exchange_s =
+      *predicted_seconds(context.workload, context.topology, layout, context.options);
+}
+
 std::string verdict_of(const Explanation& found, const Workload& workload) {
   const LimitEffect& first = found.limits.front();
   std::string text = fmt::format(
@@ -267,6 +284,7 @@ Result<Explanation> explain_layout(const Workload& workload, const Topology& top
   found.limits = limits_of(context, layout, prediction->iteration_s);
   found.costliest = costs_on(context, layout, prediction->critical_rank);
   found.edits = best_edits(context, *what_if, found.costliest, prediction->critical_rank);
+  price_other_exchange(context, layout, found);
   if (found.costliest.size() > kTablesShown) found.costliest.resize(kTablesShown);
   found.verdict = verdict_of(found, workload);
   return found;

@@ -60,7 +60,10 @@ struct Explanation {
   std::vector<LimitEffect> limits;   ///< most binding first
   std::vector<TableCost> costliest;  ///< five, on the critical rank, dearest first
   std::vector<SuggestedEdit> edits;  ///< up to three, of different tables, best first
-  std::string verdict;               ///< one sentence of the above
+  /// Iteration with all RB tables exchanged the other way; 0 where that makes no difference.
+  double other_exchange_s = 0;
+  Exchange other_exchange = Exchange::hierarchical;
+  std::string verdict;  ///< one sentence of the above
 };
 
 /// Errors as predict()'s. Edits stay legal for the executor and within memory.

@@ -175,24 +175,30 @@ class PlanSearch {
 
   void search(const LowerBound& mixtures) {
     std::mt19937_64 random(options_.seed);
-    for (std::size_t m = 0; m < mixtures.mixtures.size() && m < kMixturesSearched; ++m) {
-      // A mixture whose bound is above what is found cannot win.
+    std::size_t searched = 0;
+    for (const MixtureBound& mixture : mixtures.mixtures) {
+      if (searched == kMixturesSearched) return;
+      bool placed = false;
       for (const double floor : kFloors) {
         if (!go_on("search")) return;
+        // A mixture whose bound is above what is found cannot win.
         const bool hopeless = std::any_of(found_.begin(), found_.end(), [&](const Found& f) {
-          return f.seconds <= mixtures.mixtures[m].seconds;
+          return f.seconds <= mixture.seconds;
         });
-        if (!hopeless) search_mixture(mixtures.mixtures[m], floor, random);
+        if (!hopeless && search_mixture(mixture, floor, random)) placed = true;
       }
+      // Constraints may leave a mixture without a placement: the next one takes its turn.
+      if (placed) ++searched;
     }
   }
 
-  void search_mixture(const MixtureBound& mixture, double floor, std::mt19937_64& random) {
+  /// False where the mixture's forms cannot place every table.
+  bool search_mixture(const MixtureBound& mixture, double floor, std::mt19937_64& random) {
     const std::string name = fmt::format("search {:x}/{}", mixture.present, floor);
     for (int attempt = 0; attempt < 3; ++attempt) {
       BoardSearch board(context_, options_.constraints, allowed_, mixture, floor);
       board.limit_memory(capacity());
-      if (!board.construct()) return;
+      if (!board.construct()) return false;
       for (int pass = 0; pass < kImprovePasses && board.improve(); ++pass)
         if (!go_on("search")) break;
       excess_ = 0;
@@ -202,8 +208,9 @@ class PlanSearch {
         continue;
       }
       if (valid) shake(board, name, random);
-      return;
+      return true;
     }
+    return true;
   }
 
   void shake(BoardSearch& board, const std::string& name, std::mt19937_64& random) {

@@ -2,21 +2,51 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 namespace shardscope {
 
 namespace {
 
-/// Rounds of multiplicative weights that combine tangents, and their step.
-constexpr int kCombineRounds = 150;
-constexpr double kCombineStep = 0.5;
+/// Rounds of the ascent that combines tangents; the later half makes the next point.
+constexpr int kCombineRounds = 120;
+
+/// A relaxation this near its best known value is as good as solved.
+constexpr double kSolved = 5e-4;
+
+/// How far a new tangent moves the point towards its answer.
+constexpr double kTowards = 0.5;
+
+/// Rounds without a new tangent and without gain after which nothing more is expected.
+constexpr int kStallsBeforeSolved = 4;
 
 /// A chain longer than this many periods would be a bug: the schedule has one prefetch stage.
 constexpr int kMostIterations = 8;
 
 std::size_t form_index(TableForm form) {
   return static_cast<std::size_t>(form);
+}
+
+/// The nearest point with non-negative entries that sum to 1.
+void project_on_simplex(std::vector<double>& weights) {
+  std::vector<double> sorted = weights;
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  double sum = 0, shift = 0;
+  for (std::size_t k = 0; k < sorted.size(); ++k) {
+    sum += sorted[k];
+    const double candidate = (sum - 1) / static_cast<double>(k + 1);
+    if (sorted[k] - candidate > 0) shift = candidate;
+  }
+  for (double& weight : weights) weight = std::max(0.0, weight - shift);
+}
+
+bool same_line(const MeanIteration::Tangent& a, const MeanIteration::Tangent& b) {
+  constexpr double kEqual = 1e-9;
+  if (std::abs(a.offset - b.offset) > kEqual * std::abs(a.offset)) return false;
+  for (std::size_t i = 0; i < a.slope.size(); ++i)
+    if (std::abs(a.slope[i] - b.slope[i]) > kEqual * std::abs(a.slope[i])) return false;
+  return true;
 }
 
 double dot(const LoadFields& a, const LoadFields& b) {
@@ -206,9 +236,11 @@ LoadFields Relaxation::sums_of(const std::vector<TableForm>& forms) const {
   return sums;
 }
 
-void Relaxation::add_tangent(const LoadFields& at) {
+bool Relaxation::add_tangent(const LoadFields& at) {
   PricedTangent tangent;
   tangent.line = iteration_.tangent(at);
+  for (const PricedTangent& known : tangents_)
+    if (same_line(known.line, tangent.line)) return false;
   for (const TableGroup& group : groups_) {
     auto& cost = tangent.cost.emplace_back();
     for (std::size_t f = 0; f < kTableForms; ++f)
@@ -217,65 +249,98 @@ void Relaxation::add_tangent(const LoadFields& at) {
   }
   tangents_.push_back(std::move(tangent));
   weights_.push_back(weights_.empty() ? 1.0 : 1.0 / static_cast<double>(weights_.size()));
+  project_on_simplex(weights_);
+  return true;
+}
+
+/// Cheapest forms under a mixture of tangents, and each tangent's value there.
+void Relaxation::respond(const std::vector<double>& weights, std::vector<TableForm>& forms,
+                         std::vector<double>& value) const {
+  const std::size_t count = tangents_.size();
+  for (std::size_t k = 0; k < count; ++k) value[k] = tangents_[k].line.offset;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    std::size_t best = kTableForms;
+    double least = HUGE_VAL;
+    for (std::size_t f = 0; f < kTableForms; ++f) {
+      if ((groups_[g].allowed & present_ & (1U << f)) == 0) continue;
+      double cost = 0;
+      for (std::size_t k = 0; k < count; ++k)
+        if (weights[k] > 0) cost += weights[k] * tangents_[k].cost[g][f];
+      if (cost < least) {
+        least = cost;
+        best = f;
+      }
+    }
+    forms[g] = static_cast<TableForm>(best);
+    for (std::size_t k = 0; k < count; ++k)
+      value[k] += groups_[g].count * tangents_[k].cost[g][best];
+  }
 }
 
 /// Any mixture of tangents is below the function; the cheapest forms under the mixture bound all
-/// choices. Looks for the mixture with the highest such bound.
-void Relaxation::combine() {
+/// choices. Climbs to the mixture with the highest such bound, by steps that would reach the best
+/// known value at once. What the forms of the later steps ask for on average is the next point.
+void Relaxation::combine(double towards) {
   const std::size_t count = tangents_.size();
-  std::vector<double> weights = weights_;
+  std::vector<double> weights = weights_, value(count);
   std::vector<TableForm> forms(groups_.size());
+  LoadFields average(load_field_count(), 0.0);
+  double share = 0;
   for (int round = 0; round < kCombineRounds; ++round) {
-    double total = 0;
-    for (const double weight : weights) total += weight;
-    for (double& weight : weights) weight /= total;
-    std::vector<double> value(count);
-    double bound = 0;
-    for (std::size_t k = 0; k < count; ++k) value[k] = tangents_[k].line.offset;
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      std::size_t best = kTableForms;
-      double least = HUGE_VAL;
-      for (std::size_t f = 0; f < kTableForms; ++f) {
-        if ((groups_[g].allowed & present_ & (1U << f)) == 0) continue;
-        double cost = 0;
-        for (std::size_t k = 0; k < count; ++k) cost += weights[k] * tangents_[k].cost[g][f];
-        if (cost < least) {
-          least = cost;
-          best = f;
-        }
-      }
-      forms[g] = static_cast<TableForm>(best);
-      for (std::size_t k = 0; k < count; ++k)
-        value[k] += groups_[g].count * tangents_[k].cost[g][best];
+    respond(weights, forms, value);
+    double bound = 0, mean = 0, slope = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      bound += weights[k] * value[k];
+      mean += value[k] / static_cast<double>(count);
     }
-    for (std::size_t k = 0; k < count; ++k) bound += weights[k] * value[k];
-    if (bound > result_.seconds || result_.prices.empty()) {
-      result_.seconds = std::max(result_.seconds, bound);
-      result_.forms = forms;
-      result_.prices.assign(load_field_count(), 0.0);
-      for (std::size_t k = 0; k < count; ++k)
-        for (std::size_t i = 0; i < result_.prices.size(); ++i)
-          result_.prices[i] += weights[k] * tangents_[k].line.slope[i];
-      weights_ = weights;
+    if (bound > result_.seconds || result_.prices.empty()) keep(weights, forms, bound);
+    for (std::size_t k = 0; k < count; ++k) slope += (value[k] - mean) * (value[k] - mean);
+    if (slope <= 0 || upper_s_ <= bound) break;
+    const double step = (upper_s_ - bound) / slope;
+    if (2 * round >= kCombineRounds) {
+      const LoadFields sums = sums_of(forms);
+      for (std::size_t i = 0; i < sums.size(); ++i) average[i] += step * sums[i];
+      share += step;
     }
-    const double step = kCombineStep / std::sqrt(1.0 + round) / std::max(bound, 1e-12);
-    for (std::size_t k = 0; k < count; ++k)
-      weights[k] *= std::exp(std::clamp(step * (value[k] - bound), -20.0, 20.0));
+    for (std::size_t k = 0; k < count; ++k) weights[k] += step * (value[k] - mean);
+    project_on_simplex(weights);
   }
+  if (share <= 0) {
+    average = sums_of(result_.forms);
+    share = 1;
+  }
+  // A step towards it, or all the way where the last point taught nothing new.
+  for (std::size_t i = 0; i < point_.size(); ++i)
+    point_[i] = (1 - towards) * best_point_[i] + towards * average[i] / share;
+}
+
+void Relaxation::keep(const std::vector<double>& weights, const std::vector<TableForm>& forms,
+                      double bound) {
+  result_.seconds = std::max(result_.seconds, bound);
+  result_.forms = forms;
+  result_.prices.assign(load_field_count(), 0.0);
+  for (std::size_t k = 0; k < tangents_.size(); ++k)
+    for (std::size_t i = 0; i < result_.prices.size(); ++i)
+      result_.prices[i] += weights[k] * tangents_[k].line.slope[i];
+  weights_ = weights;
 }
 
 void Relaxation::refine(int tangents) {
   if (!possible_) return;
-  for (int n = 0; n < tangents; ++n) {
-    add_tangent(point_);
-    combine();
-    // Towards the cheapest forms, by less and less: the point settles where several are as cheap.
-    const LoadFields cheapest = sums_of(result_.forms);
-    const double towards = 2.0 / (2.0 + static_cast<double>(tangents_.size()));
-    for (std::size_t i = 0; i < point_.size(); ++i)
-      point_[i] += towards * (cheapest[i] - point_[i]);
+  for (int n = 0; n < tangents && !solved_; ++n) {
+    const double here = iteration_.seconds(point_);
+    if (here < upper_s_) {
+      upper_s_ = here;
+      best_point_ = point_;
+    }
+    const bool fresh = add_tangent(point_);
+    const double before = result_.seconds;
+    combine(fresh ? kTowards : 1.0);
+    const double close = kSolved * upper_s_;
+    stalls_ = !fresh && result_.seconds - before < close ? stalls_ + 1 : 0;
+    solved_ = upper_s_ - result_.seconds < close || stalls_ == kStallsBeforeSolved;
   }
-  result_.sums = point_;
+  result_.sums = best_point_;
   result_.fixed_s = iteration_.seconds(LoadFields(load_field_count(), 0.0));
 }
 

@@ -10,6 +10,7 @@
 // table never lowers its sum of a load, once every repeated row is taken as found in the cache.
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -103,6 +104,8 @@ class Relaxation {
   void refine(int tangents);
   [[nodiscard]] const RelaxationResult& result() const { return result_; }
   [[nodiscard]] bool possible() const { return possible_; }
+  /// Further tangents would raise the bound by next to nothing.
+  [[nodiscard]] bool solved() const { return solved_; }
 
  private:
   struct PricedTangent {
@@ -110,14 +113,20 @@ class Relaxation {
     std::vector<std::array<double, kTableForms>> cost;  ///< of one table of every group
   };
   [[nodiscard]] LoadFields sums_of(const std::vector<TableForm>& forms) const;
-  void add_tangent(const LoadFields& at);
-  void combine();
+  bool add_tangent(const LoadFields& at);
+  void respond(const std::vector<double>& weights, std::vector<TableForm>& forms,
+               std::vector<double>& value) const;
+  void combine(double towards);
+  void keep(const std::vector<double>& weights, const std::vector<TableForm>& forms, double bound);
 
   MeanIteration iteration_;
   const std::vector<TableGroup>& groups_;
   FormSet present_;
   bool possible_ = true;
-  LoadFields point_;
+  bool solved_ = false;
+  int stalls_ = 0;
+  double upper_s_ = HUGE_VAL;  ///< least seconds of a (fractional) choice seen
+  LoadFields point_, best_point_;
   std::vector<PricedTangent> tangents_;
   std::vector<double> weights_;
   RelaxationResult result_;

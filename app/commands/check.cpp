@@ -152,22 +152,13 @@ bool geometry_is_sound(const std::vector<Violation>& violations) {
   });
 }
 
-Status save_layout_file(const std::string& path, const Layout& layout) {
-  if (path.empty()) return {};
-  std::ofstream out(path);
-  out << to_json(layout) << '\n';
-  out.close();
-  if (out) return {};
-  return fail({ErrorKind::runtime, "the layout cannot be written", path, "",
-               "Choose a folder that exists and that you may write"});
-}
-
 }  // namespace
 
 Status check_layout(const CheckOptions& options) {
   const Result<Inputs> inputs = load_inputs(options.inputs);
   if (!inputs) return fail(inputs.error());
-  const Result<Layout> layout = load_layout(options.layout, *inputs);
+  const Result<Layout> layout =
+      load_layout(options.layout, *inputs, predict_options({options.executor, {}}));
   if (!layout) return fail(layout.error());
   if (Status saved = save_layout_file(options.save, *layout); !saved) return saved;
   const std::vector<Violation> violations =

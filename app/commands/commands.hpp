@@ -11,6 +11,10 @@ namespace shardscope::app {
 [[nodiscard]] Status topologies(const TopologiesOptions& options);
 [[nodiscard]] Status stats(const StatsOptions& options);
 [[nodiscard]] Status check_layout(const CheckOptions& options);
+[[nodiscard]] Status plan_command(const PlanOptions& options);
+[[nodiscard]] Status predict_command(const PredictCommandOptions& options);
+[[nodiscard]] Status explain_command(const ExplainOptions& options);
+[[nodiscard]] Status diff_command(const DiffOptions& options);
 [[nodiscard]] Status profile(const ProfileOptions& options);
 [[nodiscard]] Status compare(const CompareOptions& options);
 [[nodiscard]] Status train(const TrainOptions& options);

@@ -8,6 +8,8 @@
 #include "app/console.hpp"
 #include "app/console_watch.hpp"
 #include "app/jobs/profile_job.hpp"
+#include "app/jobs/simulate_job.hpp"
+#include "app/prediction_report.hpp"
 #include "app/report.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
@@ -56,6 +58,33 @@ void print_profile(const ProfileReport& report) {
              report.done.run);
 }
 
+/// Nothing runs: the cost model's iteration is recorded and shown.
+Status profile_simulated(const ProfileOptions& options, const Inputs& inputs,
+                         const Layout& layout) {
+  Result<std::unique_ptr<OpenSession>> session = OpenSession::open(options.session, "profile");
+  if (!session) return fail(session.error());
+  const Result<Simulated> done = run_simulation(options.run, inputs, layout, **session);
+  const Status closed = (*session)->close();
+  if (!done) return fail(done.error());
+  if (!closed) return closed;
+  const PredictOptions how{.executor = Executor::engine, .schedule = options.run.schedule};
+  if (options.json) {
+    nlohmann::ordered_json json = prediction_json(inputs, layout, how, done->prediction);
+    json["iteration_ms"] = done->prediction.iteration_s * 1e3;
+    json["session"] = (*session)->path();
+    json["run"] = done->run;
+    fmt::print("{}\n", json.dump(2));
+    return {};
+  }
+  const Console console = Console::of_stdout();
+  fmt::print("{}  layout {}\n{}\n\n{}\n{}\nSession: {} (run {})\n",
+             console.bold(mode_word(Mode::simulated)), layout.name, setting_line(inputs, how),
+             prediction_text(inputs, done->prediction),
+             stage_table_text(stage_profile_of(done->prediction, inputs.topology.ranks())),
+             (*session)->path(), done->run);
+  return {};
+}
+
 }  // namespace
 
 Status profile(const ProfileOptions& options) {
@@ -64,6 +93,7 @@ Status profile(const ProfileOptions& options) {
   if (!inputs) return fail(inputs.error());
   const Result<Layout> layout = load_layout(options.layout, *inputs);
   if (!layout) return fail(layout.error());
+  if (options.run.backend == "sim") return profile_simulated(options, *inputs, *layout);
   Result<std::unique_ptr<OpenSession>> session = OpenSession::open(options.session, "profile");
   if (!session) return fail(session.error());
   Result<std::unique_ptr<engine::Engine>> engine = make_engine(options.run, *inputs, *layout);

@@ -1,0 +1,59 @@
+#pragma once
+// What the commands' option lists share. Only app/command_line*.cpp may include this.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/options.hpp"
+#include "layout/result.hpp"
+
+namespace shardscope::app {
+
+/// Without the validator's own words, which the help would repeat.
+[[nodiscard]] CLI::Validator positive();
+
+/// What parsing leaves behind: the command to run, bound to its options.
+struct Chosen {
+  std::function<Status()> command;
+};
+
+/// Gives `target` the parsed value of an option whose text has a form of its own.
+template <class T, class Parse>
+CLI::callback_t into(T& target, Parse parse) {
+  return [&target, parse](const CLI::results_t& texts) {
+    const auto value = parse(texts.front());
+    if (!value) throw CLI::ValidationError(to_string(value.error()));
+    target = *value;
+    return true;
+  };
+}
+
+/// --json.
+void add_json(CLI::App& command, bool& json);
+/// --workload, --topology, --ranks, --batch, --rows-cap.
+void add_inputs(CLI::App& command, InputOptions& options);
+void add_no_dense(CLI::App& command, bool& no_dense);
+void add_layout(CLI::App& command, std::string& layout);
+void add_seed(CLI::App& command, std::uint64_t& seed);
+
+/// The command's options live in a shared object that its callback binds.
+template <class Options>
+std::shared_ptr<Options> choose(CLI::App& command, Chosen& chosen,
+                                Status (*function)(const Options&)) {
+  auto options = std::make_shared<Options>();
+  command.callback([&chosen, options, function] {
+    chosen.command = [options, function] { return function(*options); };
+  });
+  return options;
+}
+
+/// plan, predict, explain, diff.
+void add_plan(CLI::App& app, Chosen& chosen);
+void add_predict(CLI::App& app, Chosen& chosen);
+void add_explain(CLI::App& app, Chosen& chosen);
+void add_diff(CLI::App& app, Chosen& chosen);
+
+}  // namespace shardscope::app

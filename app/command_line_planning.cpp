@@ -1,0 +1,125 @@
+// Options of the commands that predict: nothing runs.
+
+#include "app/command_line_parts.hpp"
+#include "app/commands/commands.hpp"
+#include "app/values.hpp"
+
+namespace shardscope::app {
+namespace {
+
+constexpr const char* kPlanners =
+    "Planners: optimize (ours, with a proven bound); the baselines round_robin, table_wise, "
+    "uniform, table_row_wise, data_parallel; the published heuristics dim, size, lookup, "
+    "size_lookup; mlperf, mlperf-hier, embark, embark-hier (HugeCTR's) and torchrec.\n";
+
+void add_how(CLI::App& command, PredictHow& how) {
+  command
+      .add_option("--executor", into(how.executor, parse_executor),
+                  "Who will train: engine, hugectr or torchrec; fixes schedule, memory and rules")
+      ->type_name("NAME")
+      ->default_str("engine");
+  command
+      .add_option("--schedule", into(how.schedule, parse_schedule),
+                  "serial, intra or inter; default the executor's usual one")
+      ->type_name("serial|intra|inter");
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "plan", "Find a layout: predicted time, memory, and how far from the best it can be");
+  const auto options = choose<PlanOptions>(command, chosen, plan_command);
+  add_inputs(command, options->inputs);
+  add_no_dense(command, options->inputs.no_dense);
+  add_how(command, options->how);
+  command.add_option("--planner", options->planner, "Who plans; see below")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("--set", options->settings,
+                  "A planner's setting; may be repeated. optimize: effort (1); embark*, mlperf*: "
+                  "mem_comm_bw_ratio, mem_comm_work_ratio, dp_threshold, dense_threshold, "
+                  "dp_threshold_gb, memory_cap_gib, column_wise, optimizer")
+      ->type_name("KEY=VALUE");
+  command
+      .add_option("--pin", options->pins,
+                  "TABLE=DP, RB or UB fixes its cluster; TABLE=RANK[,RANK...] its ranks; may be "
+                  "repeated")
+      ->type_name("TABLE=WHAT");
+  command.add_option("--forbid", options->forbidden, "A rank that owns nothing; may be repeated")
+      ->type_name("RANK");
+  command
+      .add_option("--together", options->together,
+                  "Tables that stay whole on one rank; may be repeated")
+      ->type_name("TABLE,TABLE");
+  command
+      .add_option("--time-limit",
+                  into(options->time_limit_s,
+                       [](const auto& text) { return parse_seconds(text, "--time-limit"); }),
+                  "Stop with the best so far after this time (500ms, 10s)")
+      ->type_name("TIME");
+  add_seed(command, options->seed);
+  command.add_option("--out", options->out, "Write the layout to this file")->type_name("FILE");
+  add_json(command, options->json);
+  command.footer(std::string(kPlanners) +
+                 "Example: shardscope plan --workload dcnv2 --topology dgx-h100:2 --executor "
+                 "hugectr --out plan.json\n"
+                 "Ctrl-C keeps the best so far. Exit code 2 where nothing fits, or where the "
+                 "planner's layout breaks a rule of the executor.");
+}
+
+void add_predict(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "predict", "Predict a layout's iteration: time with its interval, stages, links, trust");
+  const auto options = choose<PredictCommandOptions>(command, chosen, predict_command);
+  options->layout = "table_row_wise";
+  add_inputs(command, options->inputs);
+  add_no_dense(command, options->inputs.no_dense);
+  add_layout(command, options->layout);
+  add_how(command, options->how);
+  add_json(command, options->json);
+  command.footer(
+      "Example: shardscope predict --workload dcnv2 --topology dgx-h100:2 --layout embark-hier "
+      "--executor hugectr\n"
+      "docs/planner.md has the formulas, the constants' origins and the validation.");
+}
+
+void add_explain(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "explain", "Say what a layout's time goes to, what binds, and which edits would help most");
+  const auto options = choose<ExplainOptions>(command, chosen, explain_command);
+  options->layout = "table_row_wise";
+  add_inputs(command, options->inputs);
+  add_no_dense(command, options->inputs.no_dense);
+  add_layout(command, options->layout);
+  add_how(command, options->how);
+  command
+      .add_option("--table", options->table,
+                  "Show this table as DP, RB and UB; default the costliest of the critical rank")
+      ->type_name("TABLE");
+  add_json(command, options->json);
+  command.footer(
+      "Example: shardscope explain --workload dcnv2 --topology dgx-h100:2 --layout table_row_wise "
+      "--table cat_20");
+}
+
+void add_diff(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "diff", "Compare two layouts on paper: what moves, how many bytes, predicted gain");
+  const auto options = choose<DiffOptions>(command, chosen, diff_command);
+  command
+      .add_option("layouts,--layout", options->layouts, "A and B: planners' names or JSON files")
+      ->type_name("NAME|FILE")
+      ->expected(2)
+      ->required();
+  add_inputs(command, options->inputs);
+  add_no_dense(command, options->inputs.no_dense);
+  add_how(command, options->how);
+  add_json(command, options->json);
+  command.footer(
+      "Example: shardscope diff table_row_wise optimize --workload dcnv2 --topology dgx-h100:2\n"
+      "'compare' runs both for real.");
+}
+
+}  // namespace shardscope::app

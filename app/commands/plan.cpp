@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/commands/commands.hpp"
+#include "app/console.hpp"
+#include "app/inputs.hpp"
+#include "app/interrupt.hpp"
+#include "app/plan_request.hpp"
+#include "app/prediction_report.hpp"
+#include "app/progress.hpp"
+#include "app/report.hpp"
+#include "app/run_setup.hpp"
+#include "app/text_table.hpp"
+#include "layout/json.hpp"
+
+namespace shardscope::app {
+namespace {
+
+/// Everything the report needs.
+struct PlanReport {
+  const Inputs& inputs;
+  const PredictOptions& how;
+  const PlannedLayout& plan;
+  const Prediction& prediction;
+  std::string out;
+};
+
+std::string gap_text(const PlannedLayout& plan) {
+  if (plan.lower_bound_s <= 0) return "no bound: no form of these tables is legal";
+  return fmt::format(
+      "{} ms: no valid layout is predicted to be faster; this one is within {:.2g} % of it",
+      ms_text(plan.lower_bound_s * 1e3), plan.gap * 100);
+}
+
+void print_plan(const PlanReport& report) {
+  const Console console = Console::of_stdout();
+  const PlannedLayout& plan = report.plan;
+  fmt::print("{}  planned by {} in {}{}\n{}\n\n", console.bold(mode_word(Mode::simulated)),
+             plan.planner, duration_text(plan.seconds),
+             plan.cancelled ? " (stopped early; the best so far)" : "",
+             setting_line(report.inputs, report.how));
+  fmt::print("{}bound          {}\n{}", prediction_text(report.inputs, report.prediction),
+             gap_text(plan), layout_text(report.inputs, plan.layout, report.how.executor));
+  if (!plan.cost_unit.empty())
+    fmt::print("own cost       {:.6g} {} (what {} minimises)\n", plan.cost, plan.cost_unit,
+               plan.planner);
+  fmt::print("\n{}",
+             stage_table_text(stage_profile_of(report.prediction, report.inputs.topology.ranks())));
+  if (!report.out.empty()) {
+    fmt::print("\nLayout: {}\n", report.out);
+  } else {
+    fmt::print("\nKeep the layout with --out FILE.\n");
+  }
+}
+
+void print_plan_json(const PlanReport& report) {
+  const PlannedLayout& plan = report.plan;
+  nlohmann::ordered_json json = {{"planner", plan.planner}};
+  json.update(prediction_json(report.inputs, plan.layout, report.how, report.prediction));
+  json["layout"] = nlohmann::ordered_json::parse(to_json(plan.layout));
+  json["lower_bound_ms"] = plan.lower_bound_s * 1e3;
+  json["gap"] = plan.gap;
+  json["seconds"] = plan.seconds;
+  json["cancelled"] = plan.cancelled;
+  if (!plan.cost_unit.empty()) {
+    json["cost"] = plan.cost;
+    json["cost_unit"] = plan.cost_unit;
+  }
+  if (!report.out.empty()) json["out"] = report.out;
+  fmt::print("{}\n", json.dump(2));
+}
+
+}  // namespace
+
+Status plan_command(const PlanOptions& options) {
+  Interrupt interrupt;
+  const Result<Inputs> inputs = load_inputs(options.inputs);
+  if (!inputs) return fail(inputs.error());
+  const PredictOptions how = predict_options(options.how);
+  Progress progress("plan");
+  const Result<PlannedLayout> plan =
+      plan_layout(options, *inputs, how, [&](const OptimizeProgress& now) {
+        if (now.best_s > 0)
+          progress.update(0, fmt::format("{}: {} ms", now.phase, ms_text(now.best_s * 1e3)));
+        return !interrupt.requested();
+      });
+  progress.finish();
+  if (!plan) return fail(plan.error());
+  if (Status saved = save_layout_file(options.out, plan->layout); !saved) return saved;
+  const Result<Prediction> prediction =
+      predict(inputs->workload, inputs->topology, plan->layout, how);
+  if (!prediction) return fail(prediction.error());
+  const PlanReport report{*inputs, how, *plan, *prediction, options.out};
+  options.json ? print_plan_json(report) : print_plan(report);
+  // The layout is printed all the same: a published heuristic may not fit the machine.
+  return require_valid(*inputs, plan->layout, how.executor);
+}
+
+}  // namespace shardscope::app

@@ -1,0 +1,70 @@
+#include "app/jobs/simulate_job.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/machine.hpp"
+#include "layout/json.hpp"
+
+namespace shardscope::app {
+namespace {
+
+RunInfo info_of(const RunOptions& options, const Inputs& inputs, const Layout& layout) {
+  RunInfo info;
+  info.label = layout.name;
+  info.mode = Mode::simulated;
+  info.executor = Executor::engine;
+  info.backend = "sim";
+  info.schedule = to_string(options.schedule);
+  info.workload_json = to_json(inputs.workload);
+  info.topology_json = to_json(inputs.topology);
+  info.layout_json = to_json(layout);
+  info.environment_json = environment_json(this_machine());
+  info.seed = options.seed;
+  info.global_batch = inputs.workload.global_batch;
+  info.rows_cap = inputs.workload.rows_cap;
+  info.ranks = inputs.topology.ranks();
+  return info;
+}
+
+Iteration iteration_of(const Prediction& prediction) {
+  Iteration iteration;
+  iteration.end_ns = std::llround(prediction.iteration_s * 1e9);
+  iteration.traced = true;
+  iteration.loss = std::numeric_limits<double>::quiet_NaN();
+  return iteration;
+}
+
+double critical_path_ms(const Prediction& prediction) {
+  double seconds = 0;
+  for (const CriticalPiece& piece : prediction.simulation.critical_path)
+    seconds += piece.end_s - piece.start_s;
+  return seconds * 1e3;
+}
+
+}  // namespace
+
+Result<Simulated> run_simulation(const RunOptions& options, const Inputs& inputs,
+                                 const Layout& layout, JobOutput& output) {
+  if (Status valid = require_valid(inputs, layout, Executor::engine); !valid)
+    return fail(valid.error());
+  Result<Prediction> prediction =
+      predict(inputs.workload, inputs.topology, layout,
+              {.executor = Executor::engine, .schedule = options.schedule});
+  if (!prediction) return fail(prediction.error());
+  RecordSink& sink = output.records();
+  const Result<std::int64_t> run = sink.begin_run(info_of(options, inputs, layout));
+  if (!run) return fail(run.error());
+  sink.spans(*run, prediction->simulation.spans);
+  const Iteration iteration = iteration_of(*prediction);
+  sink.iterations(*run, {&iteration, 1});
+  RunSummary summary;
+  summary.samples_per_s = prediction->samples_per_s;
+  summary.iteration_ms = prediction->iteration_s * 1e3;
+  summary.critical_path_ms = critical_path_ms(*prediction);
+  if (Status ended = sink.end_run(*run, summary); !ended) return fail(ended.error());
+  return Simulated{std::move(*prediction), *run};
+}
+
+}  // namespace shardscope::app
