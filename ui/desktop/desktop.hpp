@@ -1,0 +1,87 @@
+#pragma once
+// The whole desktop as one value: what is open, what is shown, what every panel remembers. Drawn by
+// frame(), fed by whoever owns a window (or a test).
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/session.hpp"
+#include "ui/desktop/engine_link.hpp"
+#include "ui/desktop/overlay.hpp"
+#include "ui/desktop/run_state.hpp"
+#include "ui/desktop/scale_state.hpp"
+#include "ui/desktop/settings.hpp"
+#include "ui/desktop/tune_state.hpp"
+#include "ui/model/document.hpp"
+#include "ui/timeline/state.hpp"
+
+namespace shardscope::ui {
+
+enum class Workspace : std::uint8_t { start, tune, run, timeline, scale, history };
+inline constexpr std::array<std::string_view, 5> kWorkspaceNames = {"Tune", "Run", "Timeline",
+                                                                    "Scale", "History"};
+
+/// Told in a bar, never in a box that stops everything.
+struct Notice {
+  Severity severity = Severity::error;
+  std::string text;
+};
+
+struct Desktop {
+  Settings settings;
+  std::string settings_file;  ///< empty: habits are not kept
+  Workspace workspace = Workspace::start;
+
+  std::unique_ptr<Document> document;
+  std::string workload_name;  ///< as it was asked for
+  std::string topology_name;
+  std::string layout_name;
+  std::unique_ptr<storage::Session> session;
+
+  TuneState tune;
+  TimelineState timeline;
+  ScaleState scale;
+  HistoryState history;
+  RunState run;
+  StartState start;
+  ExportState export_state;
+
+  std::optional<Menu> menu;
+  CommandPalette palette;
+  bool keys_shown = false;
+  bool exporting = false;  ///< the Export dialog is open
+  std::string engine_state = "engine: idle, local";
+  std::string engine_line;  ///< how it is started, as typed; empty: beside this program
+  std::unique_ptr<EngineLink> engine;
+  std::function<void()> wake;  ///< asks the window for a frame, from any thread
+  std::vector<Notice> notices;
+  double frame_ms = 0;  ///< of building the last frame
+  bool quit = false;
+  bool busy = false;  ///< something goes on without input: draw again soon
+
+  /// Opens a document from names or files; on an error the open one stays.
+  [[nodiscard]] Status open_model(const std::string& workload, const std::string& topology,
+                                  const std::string& layout);
+  /// The same, its error told in a notice.
+  void try_open_model(const std::string& workload, const std::string& topology,
+                      const std::string& layout);
+  /// Opens a session for reading: its last layout as the document, its last run as the timeline.
+  [[nodiscard]] Status open_session(const std::string& path);
+  /// Shows a run of the open session in the timeline.
+  void open_run(std::int64_t run);
+  void tell(Severity severity, std::string text);
+  void tell(const Error& error) { tell(Severity::error, to_string(error)); }
+  /// Applies what an edit gave, or tells why not.
+  void apply(const Result<Edit>& edit);
+  void choose(Workspace next);
+};
+
+/// Everything a person can do now.
+[[nodiscard]] std::vector<Command> commands_of(Desktop& desktop, UiMemory& memory);
+
+/// Draws one frame of the whole window.
+void draw_desktop(Ui& ui, Desktop& desktop, const Rect& window);
+
+}  // namespace shardscope::ui

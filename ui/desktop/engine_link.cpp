@@ -1,0 +1,109 @@
+#include "ui/desktop/engine_link.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <sstream>
+#include <utility>
+#include <variant>
+
+namespace shardscope::ui {
+
+std::vector<std::string> local_engine() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path beside = self.parent_path() / "shardscope";
+  if (!error && std::filesystem::is_regular_file(beside, error)) return {beside.string(), "serve"};
+  return {"shardscope", "serve"};
+}
+
+std::vector<std::string> engine_of_line(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream in(line);
+  for (std::string word; in >> word;) words.push_back(std::move(word));
+  return words;
+}
+
+EngineLink::EngineLink(std::vector<std::string> arguments, std::function<void()> wake)
+    : arguments_(std::move(arguments)),
+      client_({.arguments = arguments_,
+               .program = "shardscope-gui",
+               .wake = wake ? std::move(wake) : [] {}}) {}
+
+Status EngineLink::start_job(const std::string& session, service::StartJob job) {
+  if (client_.state() == service::EngineState::stopped) {
+    session_.clear();
+    if (Status started = client_.start(); !started) return started;
+  }
+  if (session_ != session) {
+    open_request_ = client_.send(service::OpenSessionFile{.path = session});
+    session_ = session;
+  }
+  LiveJob live;
+  live.kind = job.kind;
+  live.id = client_.send(std::move(job));
+  job_ = std::move(live);
+  return {};
+}
+
+void EngineLink::pause(bool paused) {
+  if (!job_) return;
+  job_->paused = paused;
+  client_.send(service::PauseJob{.job = job_->id, .paused = paused});
+}
+
+void EngineLink::stop() {
+  if (job_) client_.send(service::CancelJob{.job = job_->id});
+}
+
+void EngineLink::take(const service::Message& message, std::optional<EndedJob>& ended) {
+  const std::int64_t id = service::id_of(message);
+  if (const auto* failure = std::get_if<service::Failure>(&message)) {
+    // A session that cannot be opened fails the job that waits for it.
+    const bool opening = id == open_request_;
+    if (opening) session_.clear();
+    if (job_ && (id == job_->id || opening)) ended = EndedJob{{}, failure->error};
+    return;
+  }
+  if (!job_ || id != job_->id) return;
+  if (const auto* reply = std::get_if<service::Reply>(&message)) {
+    ended = EndedJob{reply->result_json, std::nullopt};
+  } else if (const auto* progress = std::get_if<service::JobProgress>(&message)) {
+    job_->share = progress->share;
+    job_->detail = progress->detail;
+  } else if (const auto* begun = std::get_if<service::RunBegun>(&message)) {
+    job_->side_of_run[begun->run] = begun->side;
+    job_->mode_of_run[begun->run] = begun->mode;
+  } else if (const auto* samples = std::get_if<service::Samples>(&message)) {
+    const auto side = job_->side_of_run.find(samples->run);
+    if (side != job_->side_of_run.end()) {
+      job_->fresh.emplace_back(side->second, samples->iterations);
+    }
+  } else if (const auto* dropped = std::get_if<service::SamplesDropped>(&message)) {
+    job_->dropped += dropped->iterations;
+  }
+}
+
+std::optional<EndedJob> EngineLink::poll() {
+  std::optional<EndedJob> ended;
+  for (const service::Message& message : client_.poll()) take(message, ended);
+  if (ended) job_.reset();
+  return ended;
+}
+
+std::string EngineLink::state_words() const {
+  switch (client_.state()) {
+    case service::EngineState::starting:
+      return "engine: starting";
+    case service::EngineState::ready:
+      if (job_) return fmt::format("engine: {}", job_->paused ? "paused" : "running");
+      return arguments_.front() == "ssh" ? "engine: idle, remote" : "engine: idle, local";
+    case service::EngineState::stopped:
+      break;
+  }
+  const std::string how = client_.ended();
+  if (how.empty()) return "engine: idle, local";
+  return "engine stopped (" + how + "). Edits are safe; it starts again with the next run.";
+}
+
+}  // namespace shardscope::ui

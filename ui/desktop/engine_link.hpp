@@ -1,0 +1,73 @@
+#pragma once
+// The engine behind the desktop: started when first needed, restarted after a crash, here or at the
+// other end of an ssh. Jobs are asked for, followed live and stopped; nothing here blocks.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/service/client.hpp"
+#include "layout/result.hpp"
+#include "profiler/span.hpp"
+
+namespace shardscope::ui {
+
+/// What a job tells while it runs.
+struct LiveJob {
+  std::int64_t id = 0;
+  service::JobKind kind = service::JobKind::run;
+  bool paused = false;
+  double share = 0;
+  std::string detail;
+  std::map<std::int64_t, std::int64_t> side_of_run;  ///< 0 A, 1 B
+  std::map<std::int64_t, std::string> mode_of_run;
+  std::vector<std::pair<std::int64_t, std::vector<Iteration>>> fresh;  ///< side and iterations
+  std::int64_t dropped = 0;
+};
+
+/// How a job ended.
+struct EndedJob {
+  std::string result_json;
+  std::optional<Error> error;
+};
+
+class EngineLink {
+ public:
+  /// `arguments` start the engine; `wake` is called from another thread when something arrived.
+  EngineLink(std::vector<std::string> arguments, std::function<void()> wake);
+
+  /// Starts a job in the session file at `session`. Error: no engine can be started.
+  [[nodiscard]] Status start_job(const std::string& session, service::StartJob job);
+  void pause(bool paused);
+  void stop();
+
+  /// Takes in what arrived. A job that ended comes back once.
+  [[nodiscard]] std::optional<EndedJob> poll();
+
+  [[nodiscard]] LiveJob* job() { return job_ ? &*job_ : nullptr; }
+  [[nodiscard]] const LiveJob* job() const { return job_ ? &*job_ : nullptr; }
+  /// "engine: idle, local", "engine stopped (signal 9). Edits are safe."
+  [[nodiscard]] std::string state_words() const;
+  [[nodiscard]] std::string last_words() const { return client_.last_words(); }
+  [[nodiscard]] const std::vector<std::string>& arguments() const { return arguments_; }
+
+ private:
+  void take(const service::Message& message, std::optional<EndedJob>& ended);
+
+  std::vector<std::string> arguments_;
+  service::Client client_;
+  std::string session_;
+  std::int64_t open_request_ = 0;
+  std::optional<LiveJob> job_;
+};
+
+/// {"…/shardscope", "serve"} beside this program, else from PATH; "ssh HOST shardscope serve" typed
+/// by a person as its words.
+[[nodiscard]] std::vector<std::string> local_engine();
+[[nodiscard]] std::vector<std::string> engine_of_line(const std::string& line);
+
+}  // namespace shardscope::ui

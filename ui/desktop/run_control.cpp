@@ -1,0 +1,194 @@
+#include "ui/desktop/run_control.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+
+#include "layout/json.hpp"
+#include "layout/models.hpp"
+#include "ui/panels/titles.hpp"
+
+namespace shardscope::ui {
+namespace {
+
+/// A whole number of a field; `otherwise` where it is empty.
+Result<std::int64_t> whole_number(const std::string& text, const char* name,
+                                  std::int64_t otherwise) {
+  std::string digits = text;
+  std::erase(digits, ',');
+  if (digits.empty()) return otherwise;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size() || value < 0) {
+    return fail(
+        {ErrorKind::usage, fmt::format("'{}' is no {}", text, name), name, "a whole number", ""});
+  }
+  return value;
+}
+
+Result<double> number(const std::string& text, const char* name, double otherwise) {
+  if (text.empty()) return otherwise;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0)) {
+    return fail({ErrorKind::usage, fmt::format("'{}' is no {}", text, name), name, "a number", ""});
+  }
+  return value;
+}
+
+/// CPU ranks in the same hosts and domains: what runs here in place of the GPUs.
+Result<Topology> local_topology(const Topology& topology) {
+  if (topology.name.find("cpu") != std::string::npos) return topology;
+  auto local =
+      topology_by_name(fmt::format("host-cpu:{}x{}", topology.hosts, topology.gpus_per_host));
+  if (local) local->fast_domain = topology.fast_domain;
+  return local;
+}
+
+RunSide live_side(const Document& document, const RunState& run, int node, std::int64_t batch) {
+  RunSide side;
+  side.label = layout_title(document.history(), node);
+  side.mode = run.wire.empty() ? Mode::measured : Mode::emulated;
+  side.series.reset(batch);
+  return side;
+}
+
+void take_samples(Desktop& desktop) {
+  LiveJob* job = desktop.engine->job();
+  if (job == nullptr || !desktop.run.shown) return;
+  for (auto& [side, iterations] : job->fresh) {
+    const bool second = side == 1 && desktop.run.shown->b;
+    (second ? *desktop.run.shown->b : desktop.run.shown->a).series.add(iterations);
+  }
+  job->fresh.clear();
+}
+
+}  // namespace
+
+std::string session_for_runs(const Desktop& desktop) {
+  if (desktop.session != nullptr) return desktop.session->path();
+  if (!desktop.run.session_path.empty()) return desktop.run.session_path;
+  const char* home = std::getenv("HOME");
+  const std::filesystem::path folder =
+      std::filesystem::path(home != nullptr && *home != '\0' ? home : "/tmp") / "shardscope";
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+  return (folder / fmt::format("{}-{}.shardscope", desktop.document->workload().name, stamp))
+      .string();
+}
+
+Result<service::StartJob> job_of(const Desktop& desktop, service::JobKind kind) {
+  const RunState& run = desktop.run;
+  const Document& document = *desktop.document;
+  const auto batch = whole_number(run.batch, "global batch", document.workload().global_batch);
+  if (!batch) return fail(batch.error());
+  const auto cap = whole_number(run.rows_cap, "rows cap", 0);
+  if (!cap) return fail(cap.error());
+  const auto budget = number(run.budget, "budget", 0);
+  if (!budget) return fail(budget.error());
+  const auto target = number(run.target, "interval to reach", 0);
+  if (!target) return fail(target.error());
+  const auto topology = local_topology(document.topology());
+  if (!topology) return fail(topology.error());
+  Workload workload = with_rows_cap(document.workload(), *cap);
+  workload.global_batch = *batch;
+  if (run.no_dense) workload.dense = {};
+  service::StartJob job;
+  job.kind = kind;
+  job.workload_json = to_json(workload);
+  job.topology_json = to_json(*topology);
+  const History& history = document.history();
+  if (kind == service::JobKind::compare) {
+    job.layout_jsons.push_back(to_json(*history.node(history.reference()).layout));
+  }
+  job.layout_jsons.push_back(to_json(document.layout()));
+  job.settings.comm = run.comm;
+  job.settings.wire = run.wire;
+  job.settings.schedule = run.schedule;
+  job.settings.budget_s = *budget;
+  if (kind == service::JobKind::compare) job.settings.target = *target / 100;
+  return job;
+}
+
+void start_run(Desktop& desktop, service::JobKind kind) {
+  if (desktop.engine != nullptr && desktop.engine->job() != nullptr) return;
+  Result<service::StartJob> job = job_of(desktop, kind);
+  if (!job) {
+    desktop.tell(job.error());
+    return;
+  }
+  if (desktop.engine == nullptr) {
+    desktop.engine = std::make_unique<EngineLink>(
+        desktop.engine_line.empty() ? local_engine() : engine_of_line(desktop.engine_line),
+        desktop.wake);
+  }
+  RunState& run = desktop.run;
+  run.session_path = session_for_runs(desktop);
+  const auto batch = whole_number(run.batch, "", desktop.document->workload().global_batch);
+  if (Status started = desktop.engine->start_job(run.session_path, std::move(*job)); !started) {
+    desktop.tell(started.error());
+    return;
+  }
+  const History& history = desktop.document->history();
+  RecordedRuns live;
+  const bool both = kind == service::JobKind::compare;
+  live.a =
+      live_side(*desktop.document, run, both ? history.reference() : history.current(), *batch);
+  if (both) live.b = live_side(*desktop.document, run, history.current(), *batch);
+  live.record.backend = "cpu";
+  live.record.comm = run.comm;
+  live.record.schedule = run.schedule;
+  live.record.ranks = desktop.document->topology().ranks();
+  live.record.global_batch = *batch;
+  run.shown = std::move(live);
+  run.read = true;
+  run.ran_a = both ? history.reference() : history.current();
+  run.ran_b = history.current();
+  desktop.choose(Workspace::run);
+}
+
+void follow_engine(Desktop& desktop) {
+  if (desktop.engine == nullptr) return;
+  const bool was_running = desktop.engine->job() != nullptr;
+  const std::optional<EndedJob> ended = desktop.engine->poll();
+  desktop.engine_state = desktop.engine->state_words();
+  take_samples(desktop);
+  if (was_running) desktop.busy = true;
+  if (!ended) return;
+  if (ended->error) desktop.tell(*ended->error);
+  // Stages and ranks stand in the session: read what was committed.
+  auto session =
+      storage::Session::open(desktop.run.session_path, storage::Session::Access::read_only);
+  if (!session) {
+    if (!ended->error) desktop.tell(session.error());
+    return;
+  }
+  desktop.timeline = {};  // before the session that it may read from
+  desktop.session = std::make_unique<storage::Session>(std::move(*session));
+  remember_recent(desktop.settings, desktop.run.session_path);
+  auto runs = last_runs(*desktop.session);
+  if (!runs) {
+    desktop.tell(runs.error());
+    return;
+  }
+  if (!*runs) return;
+  desktop.run.shown = std::move(*runs);
+  History& history = desktop.document->history();
+  const auto note = [&](int node, const RunSide& side) {
+    if (side.series.mean_ms() > 0) history.node(node).measured_s = side.series.mean_ms() / 1e3;
+  };
+  note(desktop.run.ran_a, desktop.run.shown->a);
+  if (desktop.run.shown->b) note(desktop.run.ran_b, *desktop.run.shown->b);
+  desktop.open_run(desktop.run.shown->b ? desktop.run.shown->b->run : desktop.run.shown->a.run);
+}
+
+}  // namespace shardscope::ui

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ui/model/numbers.hpp"
+#include "ui/panels/panels.hpp"
+#include "ui/panels/run_parts.hpp"
+#include "ui/widgets/widgets.hpp"
+
+namespace shardscope::ui {
+namespace {
+
+void read_once(Desktop& desktop) {
+  RunState& run = desktop.run;
+  if (run.read || desktop.session == nullptr) return;
+  run.read = true;
+  auto runs = last_runs(*desktop.session);
+  if (!runs) {
+    run.error = to_string(runs.error());
+    return;
+  }
+  run.shown = std::move(*runs);
+}
+
+void draw_ratio(Ui& ui, const Desktop& desktop, Rect area) {
+  const RunState& run = desktop.run;
+  ui.draw.fill(area, ui.colors.pane);
+  pane_header(ui, area.take_top(kHeaderHeight), "B over A", "paired by block, same batches");
+  const float x = area.x0 + 24;
+  if (!run.shown || !run.shown->b) {
+    ui.draw.text(Font::body, x, area.y0 + 40, ui.colors.tertiary, "Nothing compared yet.");
+    return;
+  }
+  Interval ratio;
+  bool known = false;
+  if (run.shown->comparison) {
+    ratio = {run.shown->comparison->ratio, run.shown->comparison->low, run.shown->comparison->high};
+    known = true;
+  } else if (const auto now = ratio_of(run.shown->a.series, run.shown->b->series)) {
+    ratio = *now;
+    known = true;
+  }
+  if (!known) {
+    ui.draw.text(Font::body, x, area.y0 + 40, ui.colors.tertiary,
+                 "Fewer than 8 pairs of blocks so far.");
+    return;
+  }
+  ui.draw.text(Font::huge, x, area.y0 + 56, ui.colors.text, fmt::format("{:.3f}×", ratio.estimate));
+  ui.draw.text(Font::mono, x, area.y0 + 102, ui.colors.secondary,
+               fmt::format("95 % interval  [{:.3f}, {:.3f}]", ratio.low, ratio.high));
+  const bool faster = ratio.low > 1, slower = ratio.high < 1;
+  ui.draw.text_fit(Font::body, x, area.y0 + 124, area.width() - 40,
+                   faster   ? ui.colors.good
+                   : slower ? ui.colors.worse
+                            : ui.colors.warning,
+                   faster   ? "B is faster; 1.000 lies outside the interval."
+                   : slower ? "B is slower; 1.000 lies outside the interval."
+                            : "Not decided: 1.000 lies inside the interval.");
+  draw_ratio_axis(ui, ratio, {x, area.y0 + 140, area.x1 - 24, area.y0 + 186});
+  draw_ratio_table(ui, desktop, {x, area.y0 + 196, area.x1 - 24, area.y1});
+}
+
+}  // namespace
+
+void draw_run(Ui& ui, Desktop& desktop, Rect area) {
+  read_once(desktop);
+  Settings& sizes = desktop.settings;
+  draw_run_setup(ui, desktop, area.take_left(sizes.run_width));
+  gutter(ui, "run/gutter/setup", area.take_left(1), true, 1, sizes.run_width, 280, 520);
+  Rect top = area.take_top(area.height() * 0.39F);
+  ui.draw.fill(area.take_top(1), ui.colors.window);
+  Rect ratio = top.take_right(std::min(500.0F, top.width() * 0.36F));
+  ui.draw.fill(top.take_right(1), ui.colors.window);
+  draw_throughput(ui, desktop, top);
+  draw_ratio(ui, desktop, ratio);
+  Rect ranks = area.take_right(area.width() * 0.43F);
+  ui.draw.fill(area.take_right(1), ui.colors.window);
+  draw_run_stages(ui, desktop, area);
+  draw_run_ranks(ui, desktop, ranks);
+}
+
+}  // namespace shardscope::ui

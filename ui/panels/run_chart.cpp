@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/model/map_blocks.hpp"
+#include "ui/model/numbers.hpp"
+#include "ui/panels/run_parts.hpp"
+#include "ui/widgets/widgets.hpp"
+
+namespace shardscope::ui {
+namespace {
+
+std::string axis_rate(double per_second) {
+  return per_second >= 1e5 ? fmt::format("{:.2f} M", per_second / 1e6)
+                           : grouped_text(std::llround(per_second));
+}
+
+struct ChartScale {
+  Rect plot;
+  double top_s = 1;
+  double low = 0;
+  double high = 1;
+  [[nodiscard]] float x(double s) const {
+    return plot.x0 + plot.width() * static_cast<float>(s / top_s);
+  }
+  [[nodiscard]] float y(double value) const {
+    return plot.y1 - plot.height() * static_cast<float>((value - low) / (high - low));
+  }
+};
+
+/// Values on the axis; the first intervals, of two or three blocks, may leave it.
+void extend(const RunSide& side, double& low, double& high, double& end) {
+  constexpr int kSettled = 4;
+  int counted = 0;
+  for (const BlockPoint& block : side.series.blocks()) {
+    end = std::max(end, block.end_s);
+    if (block.warm_up) continue;
+    low = std::min(low, block.throughput);
+    high = std::max(high, block.throughput);
+    if (++counted < kSettled || block.low <= 0) continue;
+    low = std::min(low, block.low);
+    high = std::max(high, block.high);
+  }
+}
+
+void draw_side(Ui& ui, const RunSide& side, const ChartScale& scale, Color color, char letter) {
+  std::vector<Point> line, upper, lower;
+  for (const BlockPoint& block : side.series.blocks()) {
+    if (block.warm_up || block.traced) continue;
+    const float x = scale.x(block.end_s);
+    line.push_back({x, scale.y(block.running)});
+    upper.push_back({x, scale.y(block.high)});
+    lower.push_back({x, scale.y(block.low)});
+    ui.draw.fill(box(x - 1.5F, scale.y(block.throughput) - 1.5F, 3, 3), with_alpha(color, 200));
+  }
+  if (line.empty()) return;
+  ui.draw.band(upper.data(), lower.data(), line.size(), with_alpha(color, 50));
+  ui.draw.polyline(line.data(), line.size(), color, 2);
+  const Rect mark = box(scale.plot.x1 + 10, line.back().y - 9, 18, 18);
+  ui.draw.fill(mark, color, 2);
+  ui.draw.text_center(Font::strong, mark.center_x(), mark.center_y(), text_on(color),
+                      std::string(1, letter));
+  ui.draw.text(Font::mono_strong, mark.x1 + 7, mark.center_y(), ui.colors.text,
+               axis_rate(side.series.throughput()));
+}
+
+void draw_blocks(Ui& ui, const RecordedRuns& runs, const ChartScale& scale, float y) {
+  ui.draw.text_right(Font::small, scale.plot.x0 - 8, y + 3, ui.colors.tertiary, "blocks");
+  const auto ticks = [&](const RunSide& side, Color color) {
+    for (const BlockPoint& block : side.series.blocks()) {
+      const float x = scale.x(block.end_s);
+      ui.draw.fill(box(x - 3, y, 3, 7), block.traced    ? ui.colors.stages[7]
+                                        : block.warm_up ? ui.colors.idle
+                                                        : color);
+    }
+  };
+  ticks(runs.a, ui.colors.reference);
+  if (runs.b) ticks(*runs.b, ui.colors.accent);
+}
+
+}  // namespace
+
+void draw_throughput(Ui& ui, const Desktop& desktop, Rect area) {
+  ui.draw.fill(area, ui.colors.pane);
+  pane_header(ui, area.take_top(kHeaderHeight), "Throughput",
+              "samples/s, untraced blocks · line = running mean, band = its 95 % interval");
+  const RunState& run = desktop.run;
+  if (!run.shown) {
+    ui.draw.text_center(
+        Font::body, area.center_x(), area.y0 + 60, ui.colors.tertiary,
+        run.error.empty() ? "Nothing ran yet. Set up on the left, then Run." : run.error);
+    return;
+  }
+  ChartScale scale;
+  scale.plot = {area.x0 + 66, area.y0 + 14, area.x1 - 108, area.y1 - 40};
+  double low = 1e300, high = 0, end = 0;
+  extend(run.shown->a, low, high, end);
+  if (run.shown->b) extend(*run.shown->b, low, high, end);
+  if (high <= 0) {
+    ui.draw.text_center(Font::body, area.center_x(), area.y0 + 60, ui.colors.tertiary,
+                        "Warming up …");
+    return;
+  }
+  const double room = std::max(high - low, high * 0.02) * 0.15;
+  const double step = nice_step(high - low + 2 * room, 5);
+  scale.low = std::max(0.0, std::floor((low - room) / step) * step);
+  scale.high = std::ceil((high + room) / step) * step;
+  const double time_step = nice_step(end, 6);
+  scale.top_s = std::max(time_step, end * 1.02);
+  for (double value = scale.low; value <= scale.high * 1.0001; value += step) {
+    ui.draw.horizontal(scale.plot.x0, scale.plot.x1, scale.y(value), ui.colors.line);
+    ui.draw.text_right(Font::mono_small, scale.plot.x0 - 8, scale.y(value), ui.colors.tertiary,
+                       axis_rate(value));
+  }
+  for (double s = 0; s <= scale.top_s; s += time_step) {
+    ui.draw.vertical(scale.x(s), scale.plot.y0, scale.plot.y1, ui.colors.line);
+    ui.draw.text_center(Font::mono_small, scale.x(s), scale.plot.y1 + 12, ui.colors.tertiary,
+                        fmt::format("{:g} s", s));
+  }
+  ui.draw.clip({area.x0, scale.plot.y0, area.x1, scale.plot.y1});
+  draw_side(ui, run.shown->a, scale, ui.colors.reference, 'A');
+  if (run.shown->b) draw_side(ui, *run.shown->b, scale, ui.colors.accent, 'B');
+  ui.draw.unclip();
+  draw_blocks(ui, *run.shown, scale, scale.plot.y1 + 24);
+}
+
+void draw_ratio_axis(Ui& ui, const Interval& ratio, const Rect& area) {
+  const double low = std::min(0.99, ratio.low) - 0.01, high = std::max(1.01, ratio.high) + 0.01;
+  const auto x_of = [&](double value) {
+    return area.x0 + area.width() * static_cast<float>((value - low) / (high - low));
+  };
+  const float y = area.y1 - 18;
+  ui.draw.horizontal(area.x0, area.x1, y, ui.colors.strong_line);
+  const double step = nice_step(high - low, 5);
+  for (double value = std::ceil(low / step) * step; value <= high; value += step) {
+    ui.draw.vertical(x_of(value), y - 3, y + 3, ui.colors.strong_line);
+    ui.draw.text_center(Font::mono_small, x_of(value), y + 12, ui.colors.tertiary,
+                        fmt::format("{:.2f}", value));
+  }
+  ui.draw.dotted_vertical(x_of(1), y - 22, y, ui.colors.text);
+  ui.draw.text_center(Font::small, x_of(1), y - 27, ui.colors.secondary, "A");
+  ui.draw.fill({x_of(ratio.low), y - 14, x_of(ratio.high), y - 2},
+               with_alpha(ui.colors.accent, 110));
+  ui.draw.vertical(x_of(ratio.estimate) - 1, y - 17, y, ui.colors.text, 3);
+}
+
+void draw_ratio_table(Ui& ui, const Desktop& desktop, const Rect& area) {
+  const RecordedRuns& runs = *desktop.run.shown;
+  const float a = area.x0 + area.width() * 0.52F, b = area.x0 + area.width() * 0.76F,
+              change = area.x1;
+  float y = area.y0 + 8;
+  ui.draw.text_right(Font::small, a, y, ui.colors.tertiary, "A");
+  ui.draw.text_right(Font::small, b, y, ui.colors.tertiary, "B");
+  ui.draw.text_right(Font::small, change, y, ui.colors.tertiary, "B − A");
+  const auto row = [&](std::string_view name, double left, double right) {
+    y += 20;
+    if (y + 8 > area.y1) return;
+    ui.draw.text_fit(Font::small, area.x0, y, a - area.x0 - 60, ui.colors.secondary, name);
+    ui.draw.text_right(Font::mono, a, y, ui.colors.text, fmt::format("{:.3f}", left));
+    ui.draw.text_right(Font::mono, b, y, ui.colors.text, fmt::format("{:.3f}", right));
+    ui.draw.text_right(Font::mono, change, y, right < left ? ui.colors.good : ui.colors.worse,
+                       signed_ms_text((right - left) / 1e3));
+  };
+  row("iteration, ms", runs.a.series.mean_ms(), runs.b->series.mean_ms());
+  row("p99 iteration, ms", runs.a.series.p99_ms(), runs.b->series.p99_ms());
+  if (runs.comparison && y + 46 < area.y1) {
+    ui.draw.paragraph(Font::small, area.x0, y + 24, area.width(), 16, 3, ui.colors.secondary,
+                      runs.comparison->sentence);
+  }
+}
+
+}  // namespace shardscope::ui

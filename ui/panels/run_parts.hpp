@@ -1,0 +1,17 @@
+#pragma once
+// The parts of the Run workspace.
+
+#include "ui/desktop/desktop.hpp"
+
+namespace shardscope::ui {
+
+void draw_run_setup(Ui& ui, Desktop& desktop, Rect area);
+/// Run and Compare; progress with Pause and Stop while something runs.
+void draw_run_buttons(Ui& ui, Desktop& desktop, const Rect& area);
+void draw_throughput(Ui& ui, const Desktop& desktop, Rect area);
+void draw_ratio_axis(Ui& ui, const Interval& ratio, const Rect& area);
+void draw_ratio_table(Ui& ui, const Desktop& desktop, const Rect& area);
+void draw_run_stages(Ui& ui, Desktop& desktop, Rect area);
+void draw_run_ranks(Ui& ui, Desktop& desktop, Rect area);
+
+}  // namespace shardscope::ui

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ui/model/numbers.hpp"
+#include "ui/panels/timeline_parts.hpp"
+#include "ui/widgets/widgets.hpp"
+
+namespace shardscope::ui {
+namespace {
+
+void big_figure(Ui& ui, float x, float y, std::string_view label, const std::string& value,
+                std::string_view unit) {
+  ui.draw.text(Font::small, x, y, ui.colors.tertiary, label);
+  ui.draw.text(Font::digits, x, y + 23, ui.colors.text, value);
+  ui.draw.text(Font::small, x + ui.draw.width(Font::digits, value) + 5, y + 26, ui.colors.tertiary,
+               unit);
+}
+
+float section(Ui& ui, const Rect& area, float y, std::string_view title, std::string_view right) {
+  ui.draw.horizontal(area.x0, area.x1, y, ui.colors.line);
+  ui.draw.text(Font::strong, area.x0 + kPadding, y + 16, ui.colors.text, title);
+  ui.draw.text_right(Font::small, area.x1 - kPadding, y + 16, ui.colors.tertiary, right);
+  return y + 36;
+}
+
+float draw_stages(Ui& ui, const RangeStatistics& range, const Rect& area, float y) {
+  y = section(ui, area, y, "By stage", "mean, slowest rank · share");
+  const double most = range.stages.empty() ? 1 : range.stages.front().mean_ns;
+  for (const StageShare& stage : range.stages) {
+    if (y + 8 > area.y1) return y;
+    const Color color = ui.colors.stage(stage.stage);
+    ui.draw.fill(box(area.x0 + kPadding, y - 5, 10, 10), color);
+    ui.draw.text(Font::small, area.x0 + kPadding + 16, y, ui.colors.text,
+                 shardscope::to_string(stage.stage));
+    const float bar = area.x0 + 132;
+    const float room = std::max(10.0F, area.width() - 132 - 200);
+    ui.draw.fill(box(bar, y - 5, room * static_cast<float>(stage.mean_ns / most), 10), color);
+    ui.draw.text_right(Font::mono_small, area.x1 - 118, y, ui.colors.text,
+                       duration_text(stage.mean_ns));
+    ui.draw.text_right(Font::mono_small, area.x1 - 48, y, ui.colors.secondary,
+                       duration_text(stage.most_ns));
+    ui.draw.text_right(
+        Font::mono_small, area.x1 - kPadding, y, ui.colors.tertiary,
+        fmt::format("{:.0f} %", range.length_ns > 0 ? stage.mean_ns / range.length_ns * 100 : 0.0));
+    y += 19;
+  }
+  return y + 4;
+}
+
+float draw_waiting(Ui& ui, const RangeStatistics& range, const Rect& area, float y) {
+  if (range.ranks.size() < 2 || y + 110 > area.y1) return y;
+  y = section(ui, area, y, "Waiting for others", "inside collectives");
+  double most = 1;
+  std::size_t least = 0;
+  for (std::size_t i = 0; i < range.ranks.size(); ++i) {
+    most = std::max(most, range.ranks[i].waiting_ns);
+    if (range.ranks[i].waiting_ns < range.ranks[least].waiting_ns) least = i;
+  }
+  const float room = area.width() - 2 * kPadding;
+  const float pitch = room / static_cast<float>(range.ranks.size());
+  const float floor = y + 50;
+  for (std::size_t i = 0; i < range.ranks.size(); ++i) {
+    const RankShare& rank = range.ranks[i];
+    const float x = area.x0 + kPadding + pitch * static_cast<float>(i);
+    const float height = std::max(1.0F, 44 * static_cast<float>(rank.waiting_ns / most));
+    const Color color = i == least ? ui.colors.worse : ui.colors.reference;
+    ui.draw.fill({x + 2, floor - height, x + std::max(3.0F, pitch - 3), floor}, color);
+    if (pitch > 26) {
+      ui.draw.text_center(Font::small, x + pitch / 2, floor + 10,
+                          i == least ? color : ui.colors.tertiary, fmt::format("G{}", rank.rank));
+    }
+    const Rect column{x, floor - 50, x + pitch, floor + 14};
+    if (ui.hovers(column)) {
+      ui.tooltip(fmt::format("GPU {}\nwaits {}\nbusy {}", rank.rank, duration_text(rank.waiting_ns),
+                             duration_text(rank.busy_ns)));
+    }
+  }
+  ui.draw.text_fit(
+      Font::small, area.x0 + kPadding, floor + 28, room, ui.colors.secondary,
+      fmt::format("The shortest wait marks the straggler: GPU {}.", range.ranks[least].rank));
+  return floor + 44;
+}
+
+float draw_bytes(Ui& ui, const RangeStatistics& range, const Rect& area, float y) {
+  if (range.intra_bytes + range.inter_bytes <= 0 || y + 70 > area.y1) return y;
+  y = section(ui, area, y, "Sent in the range", "all ranks");
+  const double seconds = range.length_ns / 1e9;
+  for (const auto& [name, bytes] : {std::pair{"inside fast domains", range.intra_bytes},
+                                    std::pair{"between them", range.inter_bytes}}) {
+    if (bytes <= 0) continue;
+    ui.draw.text(Font::small, area.x0 + kPadding, y, ui.colors.secondary, name);
+    ui.draw.text_right(Font::mono, area.x1 - 110, y, ui.colors.text, bytes_text(bytes));
+    ui.draw.text_right(Font::mono_small, area.x1 - kPadding, y, ui.colors.tertiary,
+                       seconds > 0 ? bytes_text(bytes / seconds) + "/s" : "");
+    y += 18;
+  }
+  return y + 4;
+}
+
+void draw_detail(Ui& ui, const TimelineState& timeline, const Rect& area, float y) {
+  if (!timeline.selected || y + 120 > area.y1) return;
+  y = section(ui, area, y, "Selected event", ". and , step along the track");
+  const std::string text = span_tooltip(*timeline.selected, timeline.view.all().begin);
+  for (std::size_t begin = 0; begin <= text.size() && y + 8 < area.y1;) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    ui.draw.text_fit(Font::small, area.x0 + kPadding, y, area.width() - 24,
+                     begin == 0 ? ui.colors.text : ui.colors.secondary,
+                     std::string_view(text).substr(begin, end - begin));
+    y += 17;
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+void draw_range_pane(Ui& ui, Desktop& desktop, Rect area) {
+  TimelineState& timeline = desktop.timeline;
+  const RangeStatistics& range = timeline.statistics;
+  ui.draw.fill(area, ui.colors.pane);
+  const Rect header = area.take_top(kHeaderHeight);
+  pane_header(ui, header, timeline.range ? "Range" : "View",
+              fmt::format("{}, {}{}", duration_text(range.length_ns),
+                          plural(static_cast<std::int64_t>(range.ranks.size()), "GPU"),
+                          range.truncated ? ", first events only" : ""));
+  const std::string filter =
+      timeline.rank_filter < 0 ? "All GPUs" : fmt::format("GPU {}", timeline.rank_filter);
+  const Rect chooser{header.x1 - 84, header.y0 + 3, header.x1 - 8, header.y1 - 3};
+  if (button(ui, "timeline/range/rank", chooser, filter, {.style = ButtonStyle::quiet})) {
+    std::vector<MenuItem> items;
+    const auto choose = [&timeline](int rank) {
+      timeline.rank_filter = rank;
+      timeline.statistics_of.reset();
+    };
+    items.push_back({"All GPUs", "", true, [choose] { choose(-1); }});
+    for (const std::int32_t rank : rank_order(timeline)) {
+      items.push_back({fmt::format("GPU {}", rank), "", true, [choose, rank] { choose(rank); }});
+    }
+    desktop.menu = Menu{{chooser.x0, chooser.y1}, std::move(items)};
+  }
+  ui.draw.clip(area);
+  const float third = area.width() / 3;
+  const float y = area.y0 + 16;
+  big_figure(ui, area.x0 + kPadding, y, "GPU busy", fmt::format("{:.1f}", range.busy_share * 100),
+             "%");
+  big_figure(ui, area.x0 + kPadding + third, y, "kernels ∩ wires",
+             fmt::format("{:.0f}", range.overlap_share * 100), "%");
+  const std::string gap = duration_text(range.longest_gap_ns);
+  const std::size_t space = gap.find(' ');
+  big_figure(ui, area.x0 + kPadding + 2 * third, y,
+             fmt::format("largest gap, GPU {}", range.gap_rank), gap.substr(0, space),
+             gap.substr(space + 1));
+  float at = draw_stages(ui, range, area, area.y0 + 60);
+  at = draw_waiting(ui, range, area, at);
+  at = draw_bytes(ui, range, area, at);
+  draw_detail(ui, timeline, area, at);
+  ui.draw.unclip();
+}
+
+}  // namespace shardscope::ui

@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include "ui/panels/panels.hpp"
+#include "ui/widgets/widgets.hpp"
+
+namespace shardscope::ui {
+namespace {
+
+constexpr float kInspectorDocks = 1500;  ///< narrower windows show it as a tab under the map
+constexpr float kTablesDock = 1100;
+
+}  // namespace
+
+void draw_tune(Ui& ui, Desktop& desktop, Rect area) {
+  Settings& sizes = desktop.settings;
+  TuneState& tune = desktop.tune;
+  if (!tune.suggestions.work(*desktop.document, 3) || !desktop.document->bound()) {
+    desktop.busy = true;
+  }
+  tune.list.update(*desktop.document);
+
+  const bool wide = area.width() >= kInspectorDocks;
+  const float strip_room = area.height() - 200;
+  const float strip = std::min(std::max(120.0F, sizes.strip_height), std::max(120.0F, strip_room));
+  Rect strip_rect = area.take_bottom(strip);
+  const Rect strip_line = strip_rect.take_top(1);
+  if (area.width() >= kTablesDock || tune.tables_open) {
+    draw_tables_panel(ui, desktop, area.take_left(sizes.tables_width));
+    gutter(ui, "tune/gutter/tables", area.take_left(1), true, 1, sizes.tables_width, 260,
+           area.width() - 300);
+  }
+  if (wide) {
+    Rect right = area.take_right(sizes.inspector_width);
+    gutter(ui, "tune/gutter/inspector", area.take_right(1), true, -1, sizes.inspector_width, 300,
+           area.width());
+    const float inspector = sizes.advice_height > 0 ? right.height() - sizes.advice_height
+                                                    : std::min(348.0F, right.height() * 0.55F);
+    draw_inspector_panel(ui, desktop, right.take_top(inspector));
+    draw_advice_panel(ui, desktop, right);
+  } else {
+    const float under = std::min(220.0F, area.height() * 0.42F);
+    Rect below = area.take_bottom(under);
+    const Rect line = below.take_top(1);
+    ui.draw.fill(line, ui.colors.window);
+    draw_inspector_panel(ui, desktop, below.take_left(below.width() / 2));
+    draw_advice_panel(ui, desktop, below);
+  }
+  draw_map_panel(ui, desktop, area);
+  draw_prediction_panel(ui, desktop, strip_rect);
+  gutter(ui, "tune/gutter/strip", strip_line, false, -1, sizes.strip_height, 120,
+         std::max(120.0F, strip_room));
+}
+
+}  // namespace shardscope::ui

@@ -1,0 +1,153 @@
+#include "ui/timeline/source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "storage/queries/runs.hpp"
+#include "storage/queries/timeline.hpp"
+
+namespace shardscope::ui {
+namespace {
+
+Mode mode_named(const std::string& name) {
+  for (const Mode mode : {Mode::measured, Mode::emulated, Mode::simulated}) {
+    if (name == to_string(mode)) return mode;
+  }
+  return Mode::measured;
+}
+
+class SessionSource : public TimelineSource {
+ public:
+  SessionSource(const storage::Session& session, storage::RunRecord run,
+                std::vector<storage::Track> stored, std::vector<Iteration> iterations)
+      : session_(session),
+        run_(std::move(run)),
+        stored_(std::move(stored)),
+        iterations_(std::move(iterations)) {
+    for (const storage::Track& track : stored_) {
+      tracks_.push_back({track.rank, track.stream, track.spans});
+    }
+    all_ = {0, 1};
+    for (const Iteration& iteration : iterations_) {
+      all_.end = std::max(all_.end, static_cast<double>(iteration.end_ns));
+    }
+    // A run that is still going on, or was killed, has spans beyond its iterations.
+    all_.end = std::max(all_.end, static_cast<double>(run_.duration_ns));
+    for (std::size_t t = 0; t < stored_.size() && iterations_.empty(); ++t) {
+      const auto whole = items(t, 0, std::int64_t{1} << 62, 2);
+      if (!whole) continue;
+      for (const LevelNode& node : *whole) {
+        all_.end = std::max(all_.end, static_cast<double>(node.end_ns));
+      }
+    }
+  }
+
+  const std::vector<TimelineTrack>& tracks() const override { return tracks_; }
+  TimeRange all() const override { return all_; }
+  Mode mode() const override { return mode_named(run_.mode); }
+  std::string title() const override {
+    return fmt::format("run {} · {} · {}/{}", run_.id, run_.layout_name, run_.backend, run_.comm);
+  }
+  Result<std::vector<LevelNode>> items(std::size_t track, std::int64_t begin, std::int64_t end,
+                                       std::int64_t max_items) override {
+    return storage::visible_items(session_, stored_[track].id, begin, end, max_items);
+  }
+  Result<std::vector<Span>> spans(std::size_t track, std::int64_t begin, std::int64_t end,
+                                  std::int64_t limit) override {
+    return storage::spans_in(session_, stored_[track], begin, end, limit);
+  }
+  const std::vector<Iteration>& iterations() const override { return iterations_; }
+  std::int64_t dropped() const override { return run_.dropped; }
+
+ private:
+  const storage::Session& session_;
+  storage::RunRecord run_;
+  std::vector<storage::Track> stored_;
+  std::vector<Iteration> iterations_;
+  std::vector<TimelineTrack> tracks_;
+  TimeRange all_;
+};
+
+class MemorySource : public TimelineSource {
+ public:
+  MemorySource(std::vector<Span> spans, Mode mode, std::string title)
+      : mode_(mode), title_(std::move(title)) {
+    std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Span>> by_track;
+    for (const Span& span : spans) by_track[{span.rank, span.stream}].push_back(span);
+    bool first = true;
+    for (auto& [key, list] : by_track) {
+      std::stable_sort(list.begin(), list.end(),
+                       [](const Span& a, const Span& b) { return a.start_ns < b.start_ns; });
+      tracks_.push_back({key.first, key.second, static_cast<std::int64_t>(list.size())});
+      for (const Span& span : list) {
+        const auto begin = static_cast<double>(span.start_ns);
+        const auto end = static_cast<double>(span.end_ns);
+        all_ = first ? TimeRange{begin, end}
+                     : TimeRange{std::min(all_.begin, begin), std::max(all_.end, end)};
+        first = false;
+      }
+      levels_.push_back(make_levels(list));
+      spans_.push_back(std::move(list));
+    }
+  }
+
+  const std::vector<TimelineTrack>& tracks() const override { return tracks_; }
+  TimeRange all() const override { return all_; }
+  Mode mode() const override { return mode_; }
+  std::string title() const override { return title_; }
+  Result<std::vector<LevelNode>> items(std::size_t track, std::int64_t begin, std::int64_t end,
+                                       std::int64_t max_items) override {
+    return visible(levels_[track], begin, end, resolution_for(begin, end, max_items));
+  }
+  Result<std::vector<Span>> spans(std::size_t track, std::int64_t begin, std::int64_t end,
+                                  std::int64_t limit) override {
+    const std::vector<Span>& list = spans_[track];
+    auto from =
+        std::lower_bound(list.begin(), list.end(), begin,
+                         [](const Span& span, std::int64_t t) { return span.start_ns < t; });
+    std::vector<Span> result;
+    for (; from != list.end() && from->start_ns < end; ++from) {
+      if (static_cast<std::int64_t>(result.size()) == limit) break;
+      result.push_back(*from);
+    }
+    return result;
+  }
+  const std::vector<Iteration>& iterations() const override { return iterations_; }
+  std::int64_t dropped() const override { return 0; }
+
+ private:
+  Mode mode_;
+  std::string title_;
+  std::vector<TimelineTrack> tracks_;
+  std::vector<std::vector<Span>> spans_;
+  std::vector<Levels> levels_;
+  std::vector<Iteration> iterations_;
+  TimeRange all_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<TimelineSource>> session_source(const storage::Session& session,
+                                                       std::int64_t run) {
+  Result<storage::RunRecord> record = storage::find_run(session, run);
+  if (!record) return fail(record.error());
+  Result<std::vector<storage::Track>> tracks = storage::run_tracks(session, run);
+  if (!tracks) return fail(tracks.error());
+  std::sort(tracks->begin(), tracks->end(), [](const auto& a, const auto& b) {
+    return std::pair(a.rank, a.stream) < std::pair(b.rank, b.stream);
+  });
+  Result<std::vector<Iteration>> iterations = storage::iterations_of(session, run);
+  if (!iterations) return fail(iterations.error());
+  return std::make_unique<SessionSource>(session, std::move(*record), std::move(*tracks),
+                                         std::move(*iterations));
+}
+
+std::unique_ptr<TimelineSource> memory_source(std::vector<Span> spans, Mode mode,
+                                              std::string title) {
+  return std::make_unique<MemorySource>(std::move(spans), mode, std::move(title));
+}
+
+}  // namespace shardscope::ui
