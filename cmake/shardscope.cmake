@@ -47,7 +47,7 @@ function(shardscope_library name)
   endforeach()
   # Files compiled once per instruction set include themselves: each needs a unit of its own.
   set(per_target ${sources})
-  list(FILTER per_target INCLUDE REGEX "/engine/(cpu|dense)/")
+  list(FILTER per_target INCLUDE REGEX "/engine/(cpu|dense|codec)/")
   set_source_files_properties(${per_target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(sources)
     add_library(shardscope_${name} STATIC ${sources})

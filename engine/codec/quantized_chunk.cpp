@@ -1,0 +1,81 @@
+#include "engine/codec/quantized_chunk.hpp"
+
+#include <cstring>
+
+namespace shardscope::engine {
+
+bool quantize_chunk(const BodyInput& input, QuantizedChunk& chunk) {
+  const std::int64_t count = input.shape.values();
+  const FiniteRange range = finite_range(input.values, count);
+  chunk.quantizer = quantizer_of(absolute_bound(input.spec, range));
+  if (!chunk.quantizer.usable()) return false;
+  chunk.codes.count = count;
+  chunk.escapes = {input.scratch.escapes(), CodecScratch::max_escapes(count), 0};
+  if (fits_8_bits(chunk.quantizer, range)) {
+    chunk.codes.bytes = input.scratch.bytes();
+    return quantize(chunk.quantizer, input.values, count, chunk.codes.bytes, chunk.escapes);
+  }
+  chunk.codes.words = input.scratch.words();
+  return quantize(chunk.quantizer, input.values, count, chunk.codes.words, chunk.escapes);
+}
+
+std::int64_t collect_escaped_rows(const QuantizedChunk& chunk, std::int64_t dim,
+                                  const CodecScratch& scratch) {
+  std::int64_t rows = 0;
+  std::uint32_t* out = scratch.escaped_rows();
+  for (std::int64_t i = 0; i < chunk.escapes.count; ++i) {
+    const auto row = static_cast<std::uint32_t>(chunk.escapes.positions[i] / dim);
+    if (rows == 0 || out[rows - 1] != row) out[rows++] = row;
+  }
+  return rows;
+}
+
+std::byte* write_step(const BodyInput& input, const Quantizer& quantizer, BodyOutput& output) {
+  if (!input.spec.relative) return output.at;
+  output.tag.step = true;
+  store_le(output.at, quantizer.step);
+  return output.at + sizeof(quantizer.step);
+}
+
+Fault read_step(const BodyReader& reader, float& step) {
+  if (reader.tag.step != reader.spec.relative) return "has a step where none is due, or none";
+  if (!reader.tag.step) {
+    step = quantizer_of(reader.spec.bound).step;
+    return step > 0 ? nullptr : "has codes for a bound that no step holds";
+  }
+  step = reader.bytes.take<float>();
+  return is_step(step) ? nullptr : "has an impossible step";
+}
+
+std::int64_t escape_bytes(const Escapes& escapes) {
+  if (escapes.count == 0) return 0;
+  return varint_bytes(static_cast<std::uint32_t>(escapes.count)) + 8 * escapes.count;
+}
+
+std::byte* write_escapes(const Escapes& escapes, const std::uint32_t* places, const float* values,
+                         std::byte* out) {
+  if (escapes.count == 0) return out;
+  out = put_varint(out, static_cast<std::uint32_t>(escapes.count));
+  for (std::int64_t i = 0; i < escapes.count; ++i, out += 4) store_le(out, places[i]);
+  for (std::int64_t i = 0; i < escapes.count; ++i, out += 4) {
+    std::memcpy(out, values + escapes.positions[i], sizeof(float));
+  }
+  return out;
+}
+
+Fault read_escapes(ByteReader& reader, std::int64_t limit, ReadEscapes& escapes) {
+  escapes.count = reader.take_varint();
+  const std::uint64_t bytes = 4 * static_cast<std::uint64_t>(escapes.count);
+  escapes.positions = reader.take_bytes(bytes).data();
+  escapes.values = reader.take_bytes(bytes).data();
+  if (reader.failed() || escapes.count == 0) return "ends inside its escaped values";
+  std::int64_t next = 0;
+  for (std::int64_t i = 0; i < escapes.count; ++i) {
+    const std::int64_t position = escapes.position(i);
+    if (position < next || position >= limit) return "has an escaped value at a wrong place";
+    next = position + 1;
+  }
+  return nullptr;
+}
+
+}  // namespace shardscope::engine
