@@ -49,14 +49,6 @@ class WrappingFormatter : public CLI::Formatter {
   }
 };
 
-void add_range_policy(CLI::App& command, engine::RangePolicy& policy) {
-  command
-      .add_option("--range-policy", into(policy, parse_range_policy),
-                  "Ids outside their table: wrap (modulo rows, counted) or error")
-      ->type_name("error|wrap")
-      ->default_str("wrap");
-}
-
 void add_session(CLI::App& command, std::string& session) {
   command
       .add_option("--session", session,
@@ -126,6 +118,8 @@ void add_stats(CLI::App& app, Chosen& chosen) {
       ->capture_default_str();
   add_seed(command, options->seed);
   add_range_policy(command, options->range_policy);
+  command.add_flag("--compression", options->compression,
+                   "What each codec makes of each table's vectors, instead");
   add_session(command, options->session);
   add_json(command, options->json);
   command.footer("Example: shardscope stats --workload dcnv2 --rows-cap 1000000 --batch 8192");
@@ -223,6 +217,7 @@ void add_train(CLI::App& app, Chosen& chosen) {
       ->check(positive())
       ->type_name("N")
       ->capture_default_str();
+  add_training_codecs(command, *options);
   add_session(command, options->session);
   add_json(command, options->json);
   command.footer(
@@ -386,6 +381,8 @@ int run(int argc, char** argv) {
   add_inspect(app, chosen);
   add_import(app, chosen);
   add_export(app, chosen);
+  add_codec(app, chosen);
+  add_tune_bounds(app, chosen);
   add_doctor(app, chosen);
   add_service(app, chosen);
   app.footer("Each command explains itself: shardscope COMMAND --help");

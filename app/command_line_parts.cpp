@@ -63,4 +63,12 @@ void add_seed(CLI::App& command, std::uint64_t& seed) {
       ->default_str("1");
 }
 
+void add_range_policy(CLI::App& command, engine::RangePolicy& policy) {
+  command
+      .add_option("--range-policy", into(policy, parse_range_policy),
+                  "Ids outside their table: wrap (modulo rows, counted) or error")
+      ->type_name("error|wrap")
+      ->default_str("wrap");
+}
+
 }  // namespace shardscope::app

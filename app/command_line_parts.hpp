@@ -38,6 +38,7 @@ void add_inputs(CLI::App& command, InputOptions& options);
 void add_no_dense(CLI::App& command, bool& no_dense);
 void add_layout(CLI::App& command, std::string& layout);
 void add_seed(CLI::App& command, std::uint64_t& seed);
+void add_range_policy(CLI::App& command, engine::RangePolicy& policy);
 
 /// The command's options live in a shared object that its callback binds.
 template <class Options>
@@ -55,5 +56,10 @@ void add_plan(CLI::App& app, Chosen& chosen);
 void add_predict(CLI::App& app, Chosen& chosen);
 void add_explain(CLI::App& app, Chosen& chosen);
 void add_diff(CLI::App& app, Chosen& chosen);
+
+/// codec, tune-bounds; the codecs of a training run.
+void add_codec(CLI::App& app, Chosen& chosen);
+void add_tune_bounds(CLI::App& app, Chosen& chosen);
+void add_training_codecs(CLI::App& command, TrainOptions& options);
 
 }  // namespace shardscope::app

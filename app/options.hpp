@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/batches/batch.hpp"
+#include "engine/codec/bound_decay.hpp"
 #include "layout/executor.hpp"
 #include "layout/schedule.hpp"
 
@@ -33,6 +34,7 @@ struct RunOptions {
   double budget_s = 0;          ///< 0: the command decides
   std::uint64_t seed = 1;
   engine::RangePolicy range_policy = engine::RangePolicy::wrap;
+  engine::BoundDecay decay;  ///< of the bounds of the layout's codecs
 };
 
 /// Who will train, for predictions.
@@ -57,6 +59,7 @@ struct StatsOptions {
   std::uint64_t seed = 1;
   engine::RangePolicy range_policy = engine::RangePolicy::wrap;
   std::string session;
+  bool compression = false;  ///< what each codec makes of each table
   bool json = false;
 };
 
@@ -127,6 +130,10 @@ struct TrainOptions {
   std::string layout;
   std::int64_t evaluate_every = 0;  ///< iterations; 0: 20 points in all
   std::int64_t evaluation_batches = 8;
+  std::string codec;  ///< of all tables between fast domains; empty: the layout's own
+  double bound = 0.03;
+  bool absolute = false;
+  std::string backward_codec = "bf16";
   std::string session;
   bool json = false;
 };
@@ -158,6 +165,28 @@ struct ExportOptions {
   InputOptions inputs;      ///< for layout files
   std::string format;       ///< hugectr: python | json
   std::string out;          ///< empty: stdout
+  bool json = false;
+};
+
+struct TuneBoundsOptions {
+  InputOptions inputs;
+  std::string layout;
+  std::uint64_t seed = 1;
+  engine::RangePolicy range_policy = engine::RangePolicy::wrap;
+  double tight = 0.01;  ///< bounds of the classes, as shares of the range
+  double base = 0.03;
+  double loose = 0.05;
+  std::string save;  ///< file to write the layout to; empty: none
+  bool json = false;
+};
+
+struct CodecOptions {
+  std::string file;  ///< fp32, little-endian, rows x dim
+  std::int64_t rows = 0;
+  std::int64_t dim = 0;
+  std::string codec = "all";
+  double bound = 0.03;
+  bool absolute = false;  ///< else the bound is a share of the values' range
   bool json = false;
 };
 

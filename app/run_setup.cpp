@@ -89,6 +89,7 @@ Result<engine::EngineConfig> engine_config(const RunOptions& options, const Inpu
   config.comm = *comm;
   config.wire = *wire;
   config.seed = options.seed;
+  config.decay = options.decay;
   config.loss_scale = inputs.workload.wire == DType::fp16 ? kHalfLossScale : 1;
   return config;
 }

@@ -87,6 +87,11 @@ Result<Executor> parse_executor(const std::string& text) {
   return bad_value("--executor", text, "engine, hugectr or torchrec");
 }
 
+Result<engine::DecayKind> parse_decay(const std::string& text) {
+  if (const auto kind = engine::decay_kind(text)) return *kind;
+  return bad_value("--decay", text, "none, step, linear, logarithmic or constant");
+}
+
 Result<engine::RangePolicy> parse_range_policy(const std::string& text) {
   if (text == "error") return engine::RangePolicy::error;
   if (text == "wrap") return engine::RangePolicy::wrap;

@@ -24,6 +24,7 @@ namespace shardscope::app {
 
 [[nodiscard]] Result<ScheduleKind> parse_schedule(const std::string& text);
 [[nodiscard]] Result<Executor> parse_executor(const std::string& text);
+[[nodiscard]] Result<engine::DecayKind> parse_decay(const std::string& text);
 [[nodiscard]] Result<engine::RangePolicy> parse_range_policy(const std::string& text);
 
 /// Only what this build can run: backend cpu, comm threads or loopback. The others are told why.

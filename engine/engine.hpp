@@ -1,6 +1,7 @@
 #pragma once
 // Runs a layout for real: a set of ranks with their tables, streams and communicators.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,10 +9,12 @@
 #include <vector>
 
 #include "engine/batches/batch.hpp"
+#include "engine/codec/bound_decay.hpp"
 #include "engine/comm/wire_throttle.hpp"
 #include "engine/pipeline/faults.hpp"
 #include "engine/pipeline/initial_weights.hpp"
 #include "layout/bytes.hpp"
+#include "layout/codec_bytes.hpp"
 #include "layout/layout.hpp"
 #include "layout/memory.hpp"
 #include "layout/result.hpp"
@@ -40,6 +43,7 @@ struct EngineConfig {
   std::uint64_t seed = 0;
   std::int32_t batches = 4;  ///< global batches generated ahead and cycled through
   double loss_scale = 1;     ///< power of two; for 16-bit wires
+  BoundDecay decay;          ///< of the bounds of the layout's codecs
   InitialWeights initial = InitialWeights::uniform;
   bool deferred_streams = false;  ///< debug: StreamMode::deferred
   std::shared_ptr<Ops> ops;       ///< the device; null: the cpu device
@@ -99,6 +103,9 @@ class Engine {
 
   /// Bytes each rank's communicators counted in the last iteration.
   [[nodiscard]] virtual std::vector<RankTraffic> traffic() const = 0;
+  /// What codecs made of each rank's messages in the last iteration, by [cluster][direction].
+  using CodedTraffic = std::array<std::array<CodedBytes, 2>, kClusterTypes>;
+  [[nodiscard]] virtual std::vector<CodedTraffic> coded() const { return {}; }
   /// Largest use of each rank's arena so far.
   [[nodiscard]] virtual std::vector<std::int64_t> arena_peak_bytes() const = 0;
   [[nodiscard]] virtual const EngineConfig& config() const = 0;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "layout/codec_bytes.hpp"
 #include "layout/dense_sizes.hpp"
 #include "layout/memory.hpp"
 #include "layout/messages.hpp"
@@ -296,6 +297,7 @@ class BufferList {
     add_rb_hierarchical();
     add("rb.partial", Purpose::communication, partial_bytes());
     add_square_exchange("rb.", ClusterType::RB);
+    add_coded("rb.", ClusterType::RB);
   }
 
   void add_rb_hierarchical() {
@@ -409,6 +411,15 @@ class BufferList {
     add("ub.rows.gradient_receive", Purpose::communication, owner);
     add("ub.consumer_wgrad", Purpose::wgrad, ub_consumer_wgrad_);
     add_square_exchange("ub.", ClusterType::UB);
+    add_coded("ub.", ClusterType::UB);
+  }
+
+  void add_coded(const std::string& cluster, ClusterType type) {
+    const CodecMemory memory =
+        codec_memory(workload_, topology_, layout_, routes_, type, rank_, capacity_);
+    add(cluster + "coded.send", Purpose::communication, memory.message_bytes);
+    add(cluster + "coded.receive", Purpose::communication, memory.message_bytes);
+    add(cluster + "coded.scratch", Purpose::communication, memory.scratch_bytes());
   }
 
   void add_dense() {

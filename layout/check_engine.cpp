@@ -12,8 +12,23 @@ namespace shardscope {
 
 namespace {
 
-/// Codecs that the engine runs.
-constexpr std::array<std::string_view, 1> kEngineCodecs = {"raw"};
+/// Codecs that the engine runs, and which of them keep a bound (engine/codec/codec_kind.hpp).
+struct EngineCodec {
+  std::string_view name;
+  bool keeps_bound = true;
+};
+constexpr std::array<EngineCodec, 12> kEngineCodecs = {{{"raw"},
+                                                        {"fp16", false},
+                                                        {"bf16", false},
+                                                        {"row-int8", false},
+                                                        {"row-int4", false},
+                                                        {"fixed"},
+                                                        {"dedup-fixed"},
+                                                        {"dedup-huffman"},
+                                                        {"vector-lz"},
+                                                        {"const"},
+                                                        {"zstd"},
+                                                        {"lz4"}}};
 
 /// Positions in lists of ids are 32-bit (engine/ops.hpp).
 constexpr std::int64_t kMostEnginePositions = std::numeric_limits<std::uint32_t>::max();
@@ -63,21 +78,47 @@ void check_engine_tiers(const CheckInput& input, std::size_t t, Report& report) 
   }
 }
 
+void check_engine_codec(const CheckInput& input, std::size_t t, const CodecSlot& slot,
+                        Report& report) {
+  const std::string& table = input.table(t).name;
+  const auto codec = std::find_if(kEngineCodecs.begin(), kEngineCodecs.end(),
+                                  [&](const EngineCodec& one) { return one.name == slot.name; });
+  if (codec == kEngineCodecs.end()) {
+    report.error("engine.codec", at_table(t), 0,
+                 fmt::format("table {} is to be sent through the codec {}, which the engine does "
+                             "not run",
+                             table, slot.name),
+                 "Use raw, fp16, bf16, row-int8, row-int4, fixed, dedup-fixed, dedup-huffman, "
+                 "vector-lz, const, zstd or lz4");
+  } else if (!codec->keeps_bound && slot.bound > 0) {
+    report.error("engine.codec_bound", at_table(t), 0,
+                 fmt::format("table {} asks for a bound of {}, which the codec {} does not keep",
+                             table, slot.bound, slot.name),
+                 "Use fixed, dedup-fixed, dedup-huffman or vector-lz, or give no bound");
+  } else if (slot.name != "raw" && input.workload.wire != DType::fp32) {
+    report.error("engine.codec_wire", at_table(t), 0,
+                 fmt::format("table {} is to be sent through the codec {} on a wire of {}", table,
+                             slot.name, to_string(input.workload.wire)),
+                 "Codecs take fp32: set the workload's wire to fp32");
+  }
+}
+
 void check_engine_codecs(const CheckInput& input, std::size_t t, Report& report) {
-  if (input.placement(t).cluster == ClusterType::DP) return;
+  const TablePlacement& placement = input.placement(t);
+  if (placement.cluster == ClusterType::DP) return;
   const CodecSlots& slots = input.layout.codecs_of(t);
   for (const CodecSlot* slot :
        {&slots.forward_intra, &slots.forward_inter, &slots.backward_intra, &slots.backward_inter}) {
-    if (std::find(kEngineCodecs.begin(), kEngineCodecs.end(), slot->name) != kEngineCodecs.end()) {
-      continue;
-    }
-    report.error(
-        "engine.codec", at_table(t), 0,
-        fmt::format("table {} is to be sent through the codec {}, which the engine does not "
-                    "run",
-                    input.table(t).name, slot->name),
-        "Use raw");
-    return;
+    check_engine_codec(input, t, *slot, report);
+  }
+  const bool intra = slots.forward_intra.name != "raw" || slots.backward_intra.name != "raw";
+  if (intra && placement.cluster == ClusterType::RB &&
+      input.layout.exchange_of(t) == Exchange::hierarchical) {
+    report.error("engine.codec_hierarchical", at_table(t), 0,
+                 fmt::format("table {} is exchanged hierarchically with a codec inside the fast "
+                             "domain, where partial sums are added up before they go on",
+                             input.table(t).name),
+                 "Use raw for the intra slots, or exchange the table flat");
   }
 }
 

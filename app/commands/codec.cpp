@@ -34,8 +34,8 @@ Result<std::vector<float>> read_values(const CodecOptions& options, const ChunkS
                  "fp32 values, little-endian, row after row", ""});
   }
   // Compared by division: rows x dim may be more than an integer holds.
-  const auto row_bytes = static_cast<std::uint64_t>(shape.dim) * sizeof(float);
-  if (bytes % row_bytes != 0 || bytes / row_bytes != static_cast<std::uint64_t>(shape.rows)) {
+  const auto count = static_cast<std::int64_t>(bytes / sizeof(float));
+  if (bytes % sizeof(float) != 0 || count % shape.dim != 0 || count / shape.dim != shape.rows) {
     return fail({ErrorKind::usage,
                  fmt::format("the file has {} bytes", grouped(static_cast<long long>(bytes))),
                  options.file, fmt::format("{} rows of {} fp32 values", shape.rows, shape.dim),

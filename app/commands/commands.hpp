@@ -10,6 +10,7 @@ namespace shardscope::app {
 [[nodiscard]] Status models(const ModelsOptions& options);
 [[nodiscard]] Status topologies(const TopologiesOptions& options);
 [[nodiscard]] Status stats(const StatsOptions& options);
+[[nodiscard]] Status stats_compression(const StatsOptions& options);
 [[nodiscard]] Status check_layout(const CheckOptions& options);
 [[nodiscard]] Status plan_command(const PlanOptions& options);
 [[nodiscard]] Status predict_command(const PredictCommandOptions& options);
@@ -21,6 +22,8 @@ namespace shardscope::app {
 [[nodiscard]] Status inspect(const InspectOptions& options);
 [[nodiscard]] Status import_command(const ImportOptions& options);
 [[nodiscard]] Status export_command(const ExportOptions& options);
+[[nodiscard]] Status tune_bounds(const TuneBoundsOptions& options);
+[[nodiscard]] Status codec(const CodecOptions& options);
 [[nodiscard]] Status doctor(const DoctorOptions& options);
 
 }  // namespace shardscope::app

@@ -90,6 +90,7 @@ Status store(const OpenSession& session, const Inputs& inputs, const StatsOption
 }  // namespace
 
 Status stats(const StatsOptions& options) {
+  if (options.compression) return stats_compression(options);
   const Result<Inputs> inputs = load_inputs(options.inputs);
   if (!inputs) return fail(inputs.error());
   Result<std::unique_ptr<engine::BatchSource>> source =

@@ -9,6 +9,8 @@
 #include "app/jobs/train_job.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
+#include "engine/codec/codec_kind.hpp"
+#include "planner/codec_choice.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -34,13 +36,31 @@ void print_training(const TrainJob& job, const Trained& done, const std::string&
   fmt::print("\nSession: {} (run {})\n", session, done.run);
 }
 
+/// The layout with the codec that was asked for on every table's hop between fast domains.
+Result<Layout> coded_layout(const TrainOptions& options, const Inputs& inputs) {
+  Result<Layout> layout = load_layout(options.layout, inputs);
+  if (!layout || options.codec.empty()) return layout;
+  CodecSlot forward{options.codec, options.bound, !options.absolute};
+  const auto spec = engine::codec_spec(forward);
+  if (!spec) return fail(spec.error());
+  if (!engine::holds_bound(spec->kind)) forward.bound = 0;
+  const CodecSlot backward{options.backward_codec};
+  if (const auto known = engine::codec_spec(backward); !known) return fail(known.error());
+  if (inputs.topology.domains() < 2) {
+    return fail({ErrorKind::usage, "no vectors cross between fast domains on this machine",
+                 "topology " + inputs.topology.name, "two fast domains or more",
+                 "Choose a topology of several hosts, for example --topology host-cpu:2x1"});
+  }
+  return with_one_codec(*layout, forward, backward);
+}
+
 }  // namespace
 
 Status train(const TrainOptions& options) {
   ConsoleWatch watch("train");
   const Result<Inputs> inputs = load_inputs(options.inputs);
   if (!inputs) return fail(inputs.error());
-  const Result<Layout> layout = load_layout(options.layout, *inputs);
+  const Result<Layout> layout = coded_layout(options, *inputs);
   if (!layout) return fail(layout.error());
   Result<std::unique_ptr<OpenSession>> session = OpenSession::open(options.session, "train");
   if (!session) return fail(session.error());

@@ -12,7 +12,7 @@ namespace shardscope::engine {
 static_assert(std::endian::native == std::endian::little, "payloads are little-endian");
 
 /// What is wrong with a payload; null where nothing is.
-using Fault = const char*;
+using PayloadFault = const char*;
 
 /// Bytes beyond the last one written that a BitWriter may touch.
 inline constexpr std::int64_t kWriterSlack = 8;

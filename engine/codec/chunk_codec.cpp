@@ -37,7 +37,7 @@ std::byte* encode_body(const BodyInput& input, BodyOutput& output) {
   return nullptr;
 }
 
-Fault decode_own(const BodyReader& reader) {
+PayloadFault decode_own(const BodyReader& reader) {
   switch (reader.spec.kind) {
     case CodecKind::fp16:
     case CodecKind::bf16:
@@ -60,7 +60,7 @@ bool makes_sections(CodecKind kind) {
          kind == CodecKind::dedup_huffman;
 }
 
-Fault decode_body(const BodyReader& reader) {
+PayloadFault decode_body(const BodyReader& reader) {
   switch (reader.tag.body) {
     case BodyForm::values: {
       const auto bytes =
@@ -118,8 +118,8 @@ std::int64_t encode_chunk(const CodecSpec& spec, const float* values, const Chun
   return bytes;
 }
 
-Fault decode_chunk(const CodecSpec& spec, std::span<const std::byte> payload,
-                   const ChunkShape& shape, const CodecScratch& scratch, float* out) {
+PayloadFault decode_chunk(const CodecSpec& spec, std::span<const std::byte> payload,
+                          const ChunkShape& shape, const CodecScratch& scratch, float* out) {
   check_fits(shape, scratch);
   if (shape.values() == 0) return payload.empty() ? nullptr : "holds values of an empty chunk";
   ByteReader reader(payload);
@@ -127,7 +127,8 @@ Fault decode_chunk(const CodecSpec& spec, std::span<const std::byte> payload,
   if (reader.failed() || reader.rest().empty()) return "is shorter than its header";
   if (checksum != crc32c(reader.rest())) return "has a wrong checksum";
   const PayloadTag tag = PayloadTag::unpacked(reader.take<std::uint8_t>());
-  if (const Fault fault = decode_body({spec, shape, scratch, tag, reader, out})) return fault;
+  if (const PayloadFault fault = decode_body({spec, shape, scratch, tag, reader, out}))
+    return fault;
   if (reader.failed()) return "ends too early";
   return reader.rest().empty() ? nullptr : "has bytes behind its end";
 }

@@ -44,7 +44,8 @@ struct ChunkShape {
 
 /// Fills `out` with the chunk's values. Whatever the payload holds, nothing else is written and
 /// nothing beyond it read; a fault says what is wrong with it, and `out` is then undefined.
-[[nodiscard]] Fault decode_chunk(const CodecSpec& spec, std::span<const std::byte> payload,
-                                 const ChunkShape& shape, const CodecScratch& scratch, float* out);
+[[nodiscard]] PayloadFault decode_chunk(const CodecSpec& spec, std::span<const std::byte> payload,
+                                        const ChunkShape& shape, const CodecScratch& scratch,
+                                        float* out);
 
 }  // namespace shardscope::engine

@@ -125,8 +125,8 @@ std::byte* write_huffman(const CodePlan& plan, const CodeArray& codes, std::byte
                         out);
 }
 
-Fault read_planes(ByteReader& reader, std::int64_t count, const CodecScratch& scratch,
-                  CodeArray& codes) {
+PayloadFault read_planes(ByteReader& reader, std::int64_t count, const CodecScratch& scratch,
+                         CodeArray& codes) {
   const auto head = reader.take<std::uint8_t>();
   const int smallest = head & 31;
   const int field_bits = head >> 5;
@@ -156,8 +156,8 @@ Fault read_planes(ByteReader& reader, std::int64_t count, const CodecScratch& sc
   return nullptr;
 }
 
-Fault read_huffman(ByteReader& reader, std::int64_t count, const CodecScratch& scratch,
-                   CodeArray& codes) {
+PayloadFault read_huffman(ByteReader& reader, std::int64_t count, const CodecScratch& scratch,
+                          CodeArray& codes) {
   const std::int32_t low = unzigzag(reader.take_varint());
   const std::uint32_t range = reader.take_varint();
   if (reader.failed()) return "ends inside its range of codes";
@@ -185,11 +185,12 @@ Fault read_huffman(ByteReader& reader, std::int64_t count, const CodecScratch& s
   read_lengths(reader, alphabet_of(range, spare_bits), lengths);
   if (reader.failed()) return "ends inside its code lengths";
   DecodeTable table;
-  if (const Fault fault = table.build(lengths, narrow ? static_cast<std::uint8_t>(low) : 0)) {
+  if (const PayloadFault fault =
+          table.build(lengths, narrow ? static_cast<std::uint8_t>(low) : 0)) {
     return fault;
   }
   std::size_t taken = 0;
-  const Fault fault =
+  const PayloadFault fault =
       narrow ? table.decode_symbols(reader.rest(), count,
                                     reinterpret_cast<std::uint8_t*>(codes.bytes), taken)
              : table.decode_wide(reader.rest(), count, low, spare_bits, codes.words, taken);
@@ -221,8 +222,8 @@ std::byte* write_codes(const CodePlan& plan, const CodeArray& codes, const Codec
   return out;
 }
 
-Fault read_codes(CodeForm form, ByteReader& reader, std::int64_t count, const CodecScratch& scratch,
-                 CodeArray& codes) {
+PayloadFault read_codes(CodeForm form, ByteReader& reader, std::int64_t count,
+                        const CodecScratch& scratch, CodeArray& codes) {
   codes.count = count;
   switch (form) {
     case CodeForm::planes:

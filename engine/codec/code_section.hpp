@@ -43,7 +43,7 @@ struct CodePlan {
                                      const CodecScratch& scratch, std::byte* out);
 
 /// Reads `count` codes into the scratch's words or, where all fit, its bytes; `codes` tells which.
-[[nodiscard]] Fault read_codes(CodeForm form, ByteReader& reader, std::int64_t count,
-                               const CodecScratch& scratch, CodeArray& codes);
+[[nodiscard]] PayloadFault read_codes(CodeForm form, ByteReader& reader, std::int64_t count,
+                                      const CodecScratch& scratch, CodeArray& codes);
 
 }  // namespace shardscope::engine

@@ -33,22 +33,22 @@ struct BodyReader {
 
 /// fixed, dedup-fixed, dedup-huffman
 [[nodiscard]] std::byte* encode_sections(const BodyInput& input, BodyOutput& output);
-[[nodiscard]] Fault decode_sections(const BodyReader& reader);
+[[nodiscard]] PayloadFault decode_sections(const BodyReader& reader);
 
 /// vector-lz
 [[nodiscard]] std::byte* encode_tokens(const BodyInput& input, BodyOutput& output);
-[[nodiscard]] Fault decode_tokens(const BodyReader& reader);
+[[nodiscard]] PayloadFault decode_tokens(const BodyReader& reader);
 
 /// fp16, bf16
 [[nodiscard]] std::byte* encode_halves(const BodyInput& input, BodyOutput& output);
-[[nodiscard]] Fault decode_halves(const BodyReader& reader);
+[[nodiscard]] PayloadFault decode_halves(const BodyReader& reader);
 
 /// row-int8, row-int4
 [[nodiscard]] std::byte* encode_row_scaled(const BodyInput& input, BodyOutput& output);
-[[nodiscard]] Fault decode_row_scaled(const BodyReader& reader);
+[[nodiscard]] PayloadFault decode_row_scaled(const BodyReader& reader);
 
 /// const
 [[nodiscard]] std::byte* encode_constant(const BodyInput& input, BodyOutput& output);
-[[nodiscard]] Fault decode_constant(const BodyReader& reader);
+[[nodiscard]] PayloadFault decode_constant(const BodyReader& reader);
 
 }  // namespace shardscope::engine

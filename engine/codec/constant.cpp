@@ -61,7 +61,7 @@ std::byte* encode_constant(const BodyInput& input, BodyOutput& output) {
   return output.at + 4 * dim;
 }
 
-Fault decode_constant(const BodyReader& reader) {
+PayloadFault decode_constant(const BodyReader& reader) {
   const auto bytes = static_cast<std::size_t>(4 * reader.shape.dim);
   const auto row = reader.bytes.take_bytes(bytes);
   if (reader.bytes.failed()) return "ends inside its row";

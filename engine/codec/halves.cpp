@@ -35,7 +35,7 @@ std::byte* encode_halves(const BodyInput& input, BodyOutput& output) {
   return output.at + 2 * values;
 }
 
-Fault decode_halves(const BodyReader& reader) {
+PayloadFault decode_halves(const BodyReader& reader) {
   const std::int64_t values = reader.shape.values();
   const auto halves = reader.bytes.take_bytes(2 * static_cast<std::uint64_t>(values));
   if (reader.bytes.failed()) return "ends inside its values";

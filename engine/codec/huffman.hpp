@@ -55,16 +55,16 @@ struct EncodeTable {
 class DecodeTable {
  public:
   /// A fault where the lengths are no complete code; symbol s decodes to the byte s + first.
-  [[nodiscard]] Fault build(const CodeLengths& lengths, std::uint8_t first);
+  [[nodiscard]] PayloadFault build(const CodeLengths& lengths, std::uint8_t first);
 
   /// Decodes `count` symbols from the front of `bytes`; `taken` becomes the bytes they took.
-  [[nodiscard]] Fault decode_symbols(std::span<const std::byte> bytes, std::int64_t count,
-                                     std::uint8_t* symbols, std::size_t& taken) const;
+  [[nodiscard]] PayloadFault decode_symbols(std::span<const std::byte> bytes, std::int64_t count,
+                                            std::uint8_t* symbols, std::size_t& taken) const;
 
   /// The inverse of encode_wide; the table must have been built with first = 0.
-  [[nodiscard]] Fault decode_wide(std::span<const std::byte> bytes, std::int64_t count,
-                                  std::int32_t low, int spare_bits, std::int32_t* codes,
-                                  std::size_t& taken) const;
+  [[nodiscard]] PayloadFault decode_wide(std::span<const std::byte> bytes, std::int64_t count,
+                                         std::int32_t low, int spare_bits, std::int32_t* codes,
+                                         std::size_t& taken) const;
 
  private:
   /// One or two symbols: first | second << 8 | bits of both << 16 | bits of the first << 21 |

@@ -49,8 +49,8 @@ struct Segment {
 /// Calls decode(segments, how many) for runs of up to four segments, once their places are known,
 /// and holds each to its size.
 template <class Decode>
-Fault walk_segments(std::span<const std::byte> bytes, std::int64_t count, std::size_t& taken,
-                    const Decode& decode) {
+PayloadFault walk_segments(std::span<const std::byte> bytes, std::int64_t count, std::size_t& taken,
+                           const Decode& decode) {
   const std::int64_t segments = (count + kSegmentSymbols - 1) / kSegmentSymbols;
   ByteReader reader(bytes);
   const auto sizes =
@@ -89,7 +89,7 @@ constexpr std::uint32_t symbol_bits(std::uint32_t entry) {
 
 }  // namespace
 
-Fault DecodeTable::build(const CodeLengths& lengths, std::uint8_t first) {
+PayloadFault DecodeTable::build(const CodeLengths& lengths, std::uint8_t first) {
   std::uint32_t kraft = 0;
   bits_ = 0;
   for (const std::uint8_t length : lengths) {
@@ -124,8 +124,8 @@ Fault DecodeTable::build(const CodeLengths& lengths, std::uint8_t first) {
   return nullptr;
 }
 
-Fault DecodeTable::decode_symbols(std::span<const std::byte> bytes, std::int64_t count,
-                                  std::uint8_t* symbols, std::size_t& taken) const {
+PayloadFault DecodeTable::decode_symbols(std::span<const std::byte> bytes, std::int64_t count,
+                                         std::uint8_t* symbols, std::size_t& taken) const {
   const std::uint64_t mask = (std::uint64_t{1} << bits_) - 1;
   // Four look-ups give at most eight symbols and take at most 44 of the 57 bits of a window.
   const auto step = [&](Segment& segment) {
@@ -165,9 +165,9 @@ Fault DecodeTable::decode_symbols(std::span<const std::byte> bytes, std::int64_t
   });
 }
 
-Fault DecodeTable::decode_wide(std::span<const std::byte> bytes, std::int64_t count,
-                               std::int32_t low, int spare_bits, std::int32_t* codes,
-                               std::size_t& taken) const {
+PayloadFault DecodeTable::decode_wide(std::span<const std::byte> bytes, std::int64_t count,
+                                      std::int32_t low, int spare_bits, std::int32_t* codes,
+                                      std::size_t& taken) const {
   if (spare_bits > kMostSpareBits) return "has offsets of too many bits";
   const std::uint64_t mask = (std::uint64_t{1} << bits_) - 1;
   const std::uint64_t spare_mask = (std::uint64_t{1} << spare_bits) - 1;

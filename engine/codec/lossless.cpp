@@ -39,7 +39,8 @@ std::byte* encode_lz4(const BodyInput& input, const BodyOutput& output) {
   return written <= 0 ? nullptr : output.at + written;
 }
 
-Fault decode_zstd(const BodyReader& reader, std::span<const std::byte> from, std::size_t bytes) {
+PayloadFault decode_zstd(const BodyReader& reader, std::span<const std::byte> from,
+                         std::size_t bytes) {
   ZSTD_DCtx* context = ZSTD_initStaticDCtx(reader.scratch.compressor(), state_bytes());
   SHARDSCOPE_CHECK(context != nullptr, "zstd's context does not fit its memory");
   const std::size_t got = ZSTD_decompressDCtx(context, reader.out, bytes, from.data(), from.size());
@@ -47,7 +48,8 @@ Fault decode_zstd(const BodyReader& reader, std::span<const std::byte> from, std
   return got == bytes ? nullptr : "holds fewer values than the chunk";
 }
 
-Fault decode_lz4(const BodyReader& reader, std::span<const std::byte> from, std::size_t bytes) {
+PayloadFault decode_lz4(const BodyReader& reader, std::span<const std::byte> from,
+                        std::size_t bytes) {
   if (from.size() > INT_MAX || bytes > INT_MAX) return "is too large for LZ4";
   const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(from.data()),
                                       reinterpret_cast<char*>(reader.out),
@@ -68,7 +70,7 @@ std::byte* encode_lossless(const BodyInput& input, BodyOutput& output) {
                                             : encode_lz4(input, output);
 }
 
-Fault decode_lossless(const BodyReader& reader) {
+PayloadFault decode_lossless(const BodyReader& reader) {
   const auto bytes = static_cast<std::size_t>(4 * reader.shape.values());
   const auto from = reader.bytes.take_bytes(reader.bytes.rest().size());
   return reader.spec.kind == CodecKind::zstd ? decode_zstd(reader, from, bytes)

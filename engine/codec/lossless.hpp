@@ -9,6 +9,6 @@ namespace shardscope::engine {
 [[nodiscard]] std::int64_t lossless_state_bytes();
 
 [[nodiscard]] std::byte* encode_lossless(const BodyInput& input, BodyOutput& output);
-[[nodiscard]] Fault decode_lossless(const BodyReader& reader);
+[[nodiscard]] PayloadFault decode_lossless(const BodyReader& reader);
 
 }  // namespace shardscope::engine

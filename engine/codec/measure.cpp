@@ -80,7 +80,7 @@ CodecMeasurement measure_codec(const CodecSpec& spec, const float* values, const
   const std::span<const std::byte> payload(room.data(),
                                            static_cast<std::size_t>(result.payload_bytes));
   result.decode_s = median_seconds(seconds, [&] {
-    const Fault fault = decode_chunk(spec, payload, shape, scratch, decoded.data());
+    const PayloadFault fault = decode_chunk(spec, payload, shape, scratch, decoded.data());
     SHARDSCOPE_CHECK(fault == nullptr, "a payload that its own decoder refuses");
   });
   compare(values, decoded, result);

@@ -37,7 +37,7 @@ std::byte* write_step(const BodyInput& input, const Quantizer& quantizer, BodyOu
   return output.at + sizeof(quantizer.step);
 }
 
-Fault read_step(const BodyReader& reader, float& step) {
+PayloadFault read_step(const BodyReader& reader, float& step) {
   if (reader.tag.step != reader.spec.relative) return "has a step where none is due, or none";
   if (!reader.tag.step) {
     step = quantizer_of(reader.spec.bound).step;
@@ -63,7 +63,7 @@ std::byte* write_escapes(const Escapes& escapes, const std::uint32_t* places, co
   return out;
 }
 
-Fault read_escapes(ByteReader& reader, std::int64_t limit, ReadEscapes& escapes) {
+PayloadFault read_escapes(ByteReader& reader, std::int64_t limit, ReadEscapes& escapes) {
   escapes.count = reader.take_varint();
   const std::uint64_t bytes = 4 * static_cast<std::uint64_t>(escapes.count);
   escapes.positions = reader.take_bytes(bytes).data();

@@ -24,7 +24,7 @@ struct QuantizedChunk {
 /// The step before the body, where the bound is relative.
 [[nodiscard]] std::byte* write_step(const BodyInput& input, const Quantizer& quantizer,
                                     BodyOutput& output);
-[[nodiscard]] Fault read_step(const BodyReader& reader, float& step);
+[[nodiscard]] PayloadFault read_step(const BodyReader& reader, float& step);
 
 /// Count, positions and values.
 [[nodiscard]] std::int64_t escape_bytes(const Escapes& escapes);
@@ -43,6 +43,7 @@ struct ReadEscapes {
   [[nodiscard]] float value(std::int64_t i) const { return load_le<float>(values + 4 * i); }
 };
 
-[[nodiscard]] Fault read_escapes(ByteReader& reader, std::int64_t limit, ReadEscapes& escapes);
+[[nodiscard]] PayloadFault read_escapes(ByteReader& reader, std::int64_t limit,
+                                        ReadEscapes& escapes);
 
 }  // namespace shardscope::engine

@@ -40,8 +40,8 @@ std::byte* write_flagged(const std::uint32_t* index, std::int64_t rows, std::byt
   return repeats.end();
 }
 
-Fault read_flagged(ByteReader& reader, std::int64_t rows, std::int64_t distinct,
-                   std::uint32_t* index) {
+PayloadFault read_flagged(ByteReader& reader, std::int64_t rows, std::int64_t distinct,
+                          std::uint32_t* index) {
   const auto flags = reader.take_bytes(static_cast<std::uint64_t>((rows + 7) / 8));
   if (reader.failed()) return "ends inside its index";
   BitReader repeats(reader.rest());
@@ -63,8 +63,8 @@ Fault read_flagged(ByteReader& reader, std::int64_t rows, std::int64_t distinct,
   return nullptr;
 }
 
-Fault read_plain(ByteReader& reader, std::int64_t rows, std::int64_t distinct,
-                 std::uint32_t* index) {
+PayloadFault read_plain(ByteReader& reader, std::int64_t rows, std::int64_t distinct,
+                        std::uint32_t* index) {
   const int width = bits_for(static_cast<std::uint64_t>(distinct));
   const auto bytes = reader.take_bytes(static_cast<std::uint64_t>((rows * width + 7) / 8));
   if (reader.failed()) return "ends inside its index";
@@ -77,8 +77,8 @@ Fault read_plain(ByteReader& reader, std::int64_t rows, std::int64_t distinct,
   return largest < distinct ? nullptr : "has an index beyond its rows";
 }
 
-Fault read_huffman(ByteReader& reader, std::int64_t rows, std::int64_t distinct,
-                   std::uint8_t* narrow, std::uint32_t* index) {
+PayloadFault read_huffman(ByteReader& reader, std::int64_t rows, std::int64_t distinct,
+                          std::uint8_t* narrow, std::uint32_t* index) {
   if (distinct < 2 || distinct > static_cast<std::int64_t>(kMostSymbols)) {
     return "has a Huffman index of an impossible size";
   }
@@ -86,9 +86,10 @@ Fault read_huffman(ByteReader& reader, std::int64_t rows, std::int64_t distinct,
   read_lengths(reader, distinct, lengths);
   if (reader.failed()) return "ends inside its index";
   DecodeTable table;
-  if (const Fault fault = table.build(lengths, 0)) return fault;
+  if (const PayloadFault fault = table.build(lengths, 0)) return fault;
   std::size_t taken = 0;
-  if (const Fault fault = table.decode_symbols(reader.rest(), rows, narrow, taken)) return fault;
+  if (const PayloadFault fault = table.decode_symbols(reader.rest(), rows, narrow, taken))
+    return fault;
   reader.take_bytes(taken);
   for (std::int64_t r = 0; r < rows; ++r) index[r] = narrow[r];
   return nullptr;
@@ -140,8 +141,8 @@ std::byte* write_index(const IndexPlan& plan, const std::uint32_t* index, std::i
   return out;
 }
 
-Fault read_index(IndexForm form, ByteReader& reader, std::int64_t rows, std::int64_t distinct,
-                 std::uint8_t* narrow, std::uint32_t* index) {
+PayloadFault read_index(IndexForm form, ByteReader& reader, std::int64_t rows,
+                        std::int64_t distinct, std::uint8_t* narrow, std::uint32_t* index) {
   switch (form) {
     case IndexForm::none:
       return nullptr;

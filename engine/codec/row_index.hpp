@@ -33,7 +33,8 @@ struct IndexPlan {
                                      std::byte* out);
 
 /// Every number comes back below `distinct`, which is at least 1 and at most `rows`.
-[[nodiscard]] Fault read_index(IndexForm form, ByteReader& reader, std::int64_t rows,
-                               std::int64_t distinct, std::uint8_t* narrow, std::uint32_t* index);
+[[nodiscard]] PayloadFault read_index(IndexForm form, ByteReader& reader, std::int64_t rows,
+                                      std::int64_t distinct, std::uint8_t* narrow,
+                                      std::uint32_t* index);
 
 }  // namespace shardscope::engine

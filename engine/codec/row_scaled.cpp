@@ -56,7 +56,7 @@ std::byte* encode_row_scaled(const BodyInput& input, BodyOutput& output) {
   return out;
 }
 
-Fault decode_row_scaled(const BodyReader& reader) {
+PayloadFault decode_row_scaled(const BodyReader& reader) {
   const auto [rows, dim] = reader.shape;
   const CodecKind kind = reader.spec.kind;
   const std::int64_t code_bytes = row_code_bytes(kind, dim);

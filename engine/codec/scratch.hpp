@@ -13,8 +13,10 @@ class CodecScratch {
  public:
   /// For chunks of at most so many values and rows; fewer than 2^31 values.
   [[nodiscard]] static Result<CodecScratch> create(std::int64_t max_values, std::int64_t max_rows);
-  /// What create takes from the machine.
-  [[nodiscard]] static std::int64_t bytes_for(std::int64_t max_values, std::int64_t max_rows);
+  /// The same in memory of the caller: codec_scratch_bytes (layout/codec_bytes.hpp) of it, aligned
+  /// to 64 bytes, which must outlive the scratch.
+  [[nodiscard]] static CodecScratch in(std::byte* memory, std::int64_t max_values,
+                                       std::int64_t max_rows);
 
   [[nodiscard]] std::int64_t max_values() const { return max_values_; }
   [[nodiscard]] std::int64_t max_rows() const { return max_rows_; }
@@ -37,9 +39,6 @@ class CodecScratch {
   }
 
  private:
-  template <class Take>
-  void carve(std::int64_t max_values, std::int64_t max_rows, Take& pieces);
-
   HugeMemory memory_;
   std::int64_t max_values_ = 0;
   std::int64_t max_rows_ = 0;

@@ -125,14 +125,14 @@ std::byte* encode_sections(const BodyInput& input, BodyOutput& output) {
   return write_escapes(chunk.escapes, places_of_escapes(input, chunk), input.values, at);
 }
 
-Fault decode_sections(const BodyReader& reader) {
+PayloadFault decode_sections(const BodyReader& reader) {
   if (!is_due(reader.spec.kind, reader.tag)) return "has a form that its codec does not make";
   const CodecScratch& scratch = reader.scratch;
   const ChunkShape& shape = reader.shape;
   const bool quantized = reader.tag.codes != CodeForm::words;
   float step = 0;
   if (quantized) {
-    if (const Fault fault = read_step(reader, step)) return fault;
+    if (const PayloadFault fault = read_step(reader, step)) return fault;
   } else if (reader.tag.step || reader.tag.escapes) {
     return "has a step or escapes beside plain values";
   }
@@ -141,14 +141,15 @@ Fault decode_sections(const BodyReader& reader) {
   if (indexed) {
     distinct = reader.bytes.take_varint();
     if (distinct < 1 || distinct > shape.rows) return "has an impossible number of rows";
-    if (const Fault fault = read_index(reader.tag.index, reader.bytes, shape.rows, distinct,
-                                       scratch.narrow_index(), scratch.row_index())) {
+    if (const PayloadFault fault = read_index(reader.tag.index, reader.bytes, shape.rows, distinct,
+                                              scratch.narrow_index(), scratch.row_index())) {
       return fault;
     }
   }
   CodeArray codes;
   const std::int64_t count = distinct * shape.dim;
-  if (const Fault fault = read_codes(reader.tag.codes, reader.bytes, count, scratch, codes)) {
+  if (const PayloadFault fault =
+          read_codes(reader.tag.codes, reader.bytes, count, scratch, codes)) {
     return fault;
   }
   const std::uint32_t* index = indexed ? scratch.row_index() : nullptr;
@@ -170,7 +171,7 @@ Fault decode_sections(const BodyReader& reader) {
   }
   if (!reader.tag.escapes) return nullptr;
   ReadEscapes escapes;
-  if (const Fault fault = read_escapes(reader.bytes, count, escapes)) return fault;
+  if (const PayloadFault fault = read_escapes(reader.bytes, count, escapes)) return fault;
   apply_escapes(reader, escapes);
   return nullptr;
 }

@@ -85,8 +85,8 @@ class BlockWriter {
 };
 
 /// Fills rows [begin, end) of `codes`.
-Fault read_block(ByteReader& reader, std::int64_t begin, std::int64_t end, std::int64_t row_bytes,
-                 std::byte* codes) {
+PayloadFault read_block(ByteReader& reader, std::int64_t begin, std::int64_t end,
+                        std::int64_t row_bytes, std::byte* codes) {
   const std::int64_t count = reader.take_varint();
   if (count > end - begin) return "has more tokens than rows";
   const auto flags = reader.take_bytes(static_cast<std::uint64_t>((count + 7) / 8));
@@ -141,18 +141,18 @@ std::byte* encode_tokens(const BodyInput& input, BodyOutput& output) {
   return write_escapes(chunk.escapes, chunk.escapes.positions, input.values, at);
 }
 
-Fault decode_tokens(const BodyReader& reader) {
+PayloadFault decode_tokens(const BodyReader& reader) {
   const bool narrow = reader.tag.codes == CodeForm::planes;
   if (reader.tag.index != IndexForm::none || (!narrow && reader.tag.codes != CodeForm::words)) {
     return "has a form that its codec does not make";
   }
   float step = 0;
-  if (const Fault fault = read_step(reader, step)) return fault;
+  if (const PayloadFault fault = read_step(reader, step)) return fault;
   const ChunkShape& shape = reader.shape;
   auto* codes = reinterpret_cast<std::byte*>(reader.scratch.words());
   const std::int64_t row_bytes = narrow ? shape.dim : 4 * shape.dim;
   for (std::int64_t begin = 0; begin < shape.rows; begin += kBlockRows) {
-    if (const Fault fault = read_block(
+    if (const PayloadFault fault = read_block(
             reader.bytes, begin, std::min(shape.rows, begin + kBlockRows), row_bytes, codes)) {
       return fault;
     }
@@ -165,7 +165,7 @@ Fault decode_tokens(const BodyReader& reader) {
   }
   if (!reader.tag.escapes) return nullptr;
   ReadEscapes escapes;
-  if (const Fault fault = read_escapes(reader.bytes, shape.values(), escapes)) return fault;
+  if (const PayloadFault fault = read_escapes(reader.bytes, shape.values(), escapes)) return fault;
   for (std::int64_t i = 0; i < escapes.count; ++i) {
     reader.out[escapes.position(i)] = escapes.value(i);
   }

@@ -11,6 +11,7 @@
 
 #include "engine/cpu/memory.hpp"
 #include "layout/check.hpp"
+#include "layout/codec_bytes.hpp"
 #include "layout/memory.hpp"
 
 namespace shardscope::engine {
@@ -61,10 +62,25 @@ bool is_power_of_two(double value) {
   return value > 0 && std::frexp(value, &exponent) == 0.5;
 }
 
+/// Codecs work on the host's memory.
+Status admit_codecs(const EngineConfig& config, const Layout& layout) {
+  if (config.ops == nullptr) return {};
+  for (const ClusterType cluster : {ClusterType::RB, ClusterType::UB}) {
+    for (const Direction direction : {Direction::forward, Direction::backward}) {
+      if (!is_coded(config.topology, layout, cluster, direction)) continue;
+      return fail({ErrorKind::usage, "this device runs no codecs",
+                   fmt::format("layout {}", layout.name), "codec raw in every slot",
+                   "Set the layout's codecs to raw, or run on the cpu device"});
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status admit(const EngineConfig& config, const Layout& layout) {
   if (Status status = admit_layout(config, layout); !status) return status;
+  if (Status status = admit_codecs(config, layout); !status) return status;
   if (!is_power_of_two(config.loss_scale)) {
     return fail({ErrorKind::usage, fmt::format("the loss scale is {}", config.loss_scale), "",
                  "a power of two", "Choose a power of two, for example 1024"});

@@ -13,6 +13,7 @@
 #include "engine/batches/batch.hpp"
 #include "engine/comm/communicator.hpp"
 #include "engine/stream.hpp"
+#include "layout/codec_bytes.hpp"
 #include "layout/result.hpp"
 
 namespace shardscope::engine {
@@ -24,6 +25,7 @@ struct StageCall {
   std::size_t slot = 0;        ///< of the batch the step works on
   const RankBatch& batch;
   std::int64_t step = 1;  ///< iterations from 1, for the optimizer
+  bool coded = true;      ///< vectors go through the layout's codecs; evaluation does without
 };
 
 class Cluster {
@@ -46,6 +48,9 @@ class Cluster {
   /// Ids of the batch that this rank looks up, sorts and reduces; for records. Known behind
   /// input_dist.
   [[nodiscard]] virtual std::int64_t rows(std::size_t slot) const = 0;
+
+  /// Coded messages of the last exchange in that direction. Between iterations.
+  [[nodiscard]] virtual CodedBytes coded(Direction /*direction*/) const { return {}; }
 };
 
 }  // namespace shardscope::engine

@@ -133,6 +133,7 @@ std::unique_ptr<RunPlan> EngineRun::make_plan(const Layout& layout) const {
   plan->readers = features_by_table(plan->workload);
   plan->seed = config_.seed;
   plan->loss_scale = static_cast<float>(config_.loss_scale);
+  plan->decay = config_.decay;
   plan->fault = config_.fault;
   return plan;
 }
@@ -325,6 +326,12 @@ Status EngineRun::make_room(const std::vector<RankBatch>& parts) {
   if (needed == plan_->capacity) return {};
   evaluation_parts_.push_back(parts);
   return rebuild(config_.layout);
+}
+
+std::vector<Engine::CodedTraffic> EngineRun::coded() const {
+  std::vector<CodedTraffic> coded;
+  for (const auto& runner : runners_) coded.push_back(runner->coded());
+  return coded;
 }
 
 std::vector<RankTraffic> EngineRun::traffic() const {

@@ -31,6 +31,7 @@ class EngineRun final : public Engine {
   [[nodiscard]] Result<Evaluation> evaluate(const BatchSource& source,
                                             std::int32_t batches) override;
   [[nodiscard]] std::vector<RankTraffic> traffic() const override;
+  [[nodiscard]] std::vector<CodedTraffic> coded() const override;
   [[nodiscard]] std::vector<std::int64_t> arena_peak_bytes() const override;
   [[nodiscard]] const EngineConfig& config() const override { return config_; }
   [[nodiscard]] std::int64_t epoch_ns() const override { return epoch_ns_; }

@@ -280,7 +280,7 @@ Status RankRunner::evaluate(const RankBatch& batch, std::int64_t iteration) {
     const bool forward = step.stage == Stage::input_dist || step.stage == Stage::model_forward ||
                          step.stage == Stage::network_forward || step.stage == Stage::dense_forward;
     if (!forward) continue;
-    Status status = run_stage(step, {stream, *communicators_.front(), slot, batch});
+    Status status = run_stage(step, {stream, *communicators_.front(), slot, batch, 1, false});
     if (!status) return status;
   }
   stream.synchronize(stream.record());
@@ -318,6 +318,17 @@ RankTraffic RankRunner::traffic() const {
     sent.inter += of_step.inter;
   }
   return traffic;
+}
+
+Engine::CodedTraffic RankRunner::coded() const {
+  Engine::CodedTraffic coded{};
+  for (std::size_t c = 0; c < clusters_.size(); ++c) {
+    if (clusters_[c] == nullptr) continue;
+    for (const Direction direction : {Direction::forward, Direction::backward}) {
+      coded[c][static_cast<std::size_t>(direction)] = clusters_[c]->coded(direction);
+    }
+  }
+  return coded;
 }
 
 // The waits of a step's collectives are spans of their own; what was done (bytes, rows, busy time)

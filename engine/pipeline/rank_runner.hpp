@@ -61,6 +61,8 @@ class RankRunner {
   [[nodiscard]] const std::vector<StepTimes>& times() const { return times_; }
   /// Bytes sent for the batch of the last iteration.
   [[nodiscard]] RankTraffic traffic() const;
+  /// What codecs made of the last iteration's messages.
+  [[nodiscard]] Engine::CodedTraffic coded() const;
   /// A prefetched batch must not be used any more (its tables or batches have changed).
   void forget_prefetch() { prefetched_iteration_ = -1; }
 

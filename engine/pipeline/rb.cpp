@@ -18,6 +18,7 @@ RbCluster::RbCluster(const RunPlan& plan, RankMemory& memory, Ops& ops)
       wire_bytes_(bytes_of(plan.workload.wire)),
       id_units_(plan.routes.rb_ids[static_cast<std::size_t>(memory.rank())]),
       vectors_(VectorBuffers::of(memory.arena())),
+      coded_(plan, memory.arena(), "rb.", ClusterType::RB, memory.rank()),
       staging_(IndexStaging::of(memory.arena(), "rb.staging.")),
       owned_(plan, memory, ops, ClusterType::RB, "rb.") {
   place_buckets();

@@ -19,6 +19,7 @@
 
 #include "engine/device.hpp"
 #include "engine/pipeline/cluster.hpp"
+#include "engine/pipeline/coded_exchange.hpp"
 #include "engine/pipeline/message_arrays.hpp"
 #include "engine/pipeline/owned_rows.hpp"
 #include "engine/pipeline/rank_memory.hpp"
@@ -38,6 +39,9 @@ class RbCluster final : public Cluster {
   void local_reduce(const StageCall& call) override;
   void allreduce(const StageCall& /*call*/) override {}
   void update(const StageCall& call) override;
+  [[nodiscard]] CodedBytes coded(Direction direction) const override {
+    return coded_.last(direction);
+  }
   [[nodiscard]] std::int64_t rows(std::size_t slot) const override;
 
  private:
@@ -125,6 +129,13 @@ class RbCluster final : public Cluster {
   void place_batches();
   void place_partials();
   void place_flat_messages();
+  void place_flat_chunks();
+  void place_rail_chunks();
+  [[nodiscard]] MessageChunk chunk_of(const PartialUnit& unit, std::int32_t consumer,
+                                      std::int32_t peer, std::int64_t offset,
+                                      Direction direction) const;
+  [[nodiscard]] std::int32_t terms_of(const PartialUnit& unit) const;
+  void exchange(const StageCall& call, Direction direction, Group group, const AllToAllV& arrays);
   void place_hierarchical_messages();
   void place_combines();
   void place_rail_sums();
@@ -183,6 +194,15 @@ class RbCluster final : public Cluster {
   MessageArrays rail_domain_;    ///< hierarchical: by owner in the domain
   MessageArrays rail_out_;       ///< hierarchical: by domain, this domain's sums
   MessageArrays consumer_rail_;  ///< hierarchical: by domain
+  /// Parts of the messages that codecs see, by direction.
+  struct Chunks {
+    std::array<ChunkLists, 2> sent, received;
+  };
+  CodedExchange coded_;
+  Chunks flat_chunks_;
+  Chunks rail_chunks_;
+  std::vector<std::int32_t> all_ranks_;
+  std::vector<std::int32_t> rail_ranks_;
   bool any_flat_ = false;
   bool any_hierarchical_ = false;
 

@@ -81,34 +81,46 @@ void RbCluster::model_forward(const StageCall& call) {
 
 void RbCluster::network_forward(const StageCall& call) {
   if (any_flat_) {
-    call.communicator.alltoall_v(
-        call.stream, Group::flat,
-        all_to_all(vectors_.flat_send, owner_flat_, vectors_.flat_receive, consumer_flat_));
+    exchange(call, Direction::forward, Group::flat,
+             all_to_all(vectors_.flat_send, owner_flat_, vectors_.flat_receive, consumer_flat_));
   }
   if (any_hierarchical_) {
     call.communicator.alltoall_v(
         call.stream, Group::domain,
         all_to_all(vectors_.domain_send, owner_domain_, vectors_.domain_receive, rail_domain_));
     ops_.sum_columns(call.stream, rail_sum_calls_);
-    call.communicator.alltoall_v(
-        call.stream, Group::rail,
-        all_to_all(vectors_.rail_send, rail_out_, vectors_.rail_receive, consumer_rail_));
+    exchange(call, Direction::forward, Group::rail,
+             all_to_all(vectors_.rail_send, rail_out_, vectors_.rail_receive, consumer_rail_));
   }
   ops_.sum_columns(call.stream, combine_calls_);
+}
+
+void RbCluster::exchange(const StageCall& call, Direction direction, Group group,
+                         const AllToAllV& arrays) {
+  if (!call.coded || !coded_.active(direction)) {
+    call.communicator.alltoall_v(call.stream, group, arrays);
+    return;
+  }
+  const auto d = static_cast<std::size_t>(direction);
+  const bool flat = group == Group::flat;
+  const Chunks& chunks = flat ? flat_chunks_ : rail_chunks_;
+  coded_.enqueue(call.stream, call.communicator,
+                 {direction, group, flat ? &all_ranks_ : &rail_ranks_, arrays, &chunks.sent[d],
+                  &chunks.received[d], plan_.decay.factor(call.step - 1)});
 }
 
 void RbCluster::network_backward(const StageCall& call) {
   if (any_flat_) {
     ops_.copy_columns(call.stream, gradient_packs_flat_);
-    call.communicator.alltoall_v(call.stream, Group::flat,
-                                 all_to_all(vectors_.flat_gradient_send, consumer_flat_,
-                                            vectors_.flat_gradient_receive, owner_flat_));
+    exchange(call, Direction::backward, Group::flat,
+             all_to_all(vectors_.flat_gradient_send, consumer_flat_, vectors_.flat_gradient_receive,
+                        owner_flat_));
   }
   if (!any_hierarchical_) return;
   ops_.copy_columns(call.stream, gradient_packs_rail_);
-  call.communicator.alltoall_v(call.stream, Group::rail,
-                               all_to_all(vectors_.rail_gradient_send, consumer_rail_,
-                                          vectors_.rail_gradient_receive, rail_out_));
+  exchange(call, Direction::backward, Group::rail,
+           all_to_all(vectors_.rail_gradient_send, consumer_rail_, vectors_.rail_gradient_receive,
+                      rail_out_));
   ops_.copy_bytes(call.stream, gradient_returns_);
   call.communicator.alltoall_v(call.stream, Group::domain,
                                all_to_all(vectors_.domain_gradient_send, rail_domain_,

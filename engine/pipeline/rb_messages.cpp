@@ -55,6 +55,8 @@ void RbCluster::place_partials() {
   }
   place_flat_messages();
   place_hierarchical_messages();
+  place_flat_chunks();
+  place_rail_chunks();
 }
 
 void RbCluster::place_flat_messages() {

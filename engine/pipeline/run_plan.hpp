@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/codec/bound_decay.hpp"
 #include "engine/pipeline/faults.hpp"
 #include "layout/buffers.hpp"
 #include "layout/bytes.hpp"
@@ -29,6 +30,7 @@ struct RunPlan {
   std::vector<std::vector<std::int32_t>> readers;  ///< features by table
   std::uint64_t seed = 0;
   float loss_scale = 1;
+  BoundDecay decay;  ///< of the bounds of the layout's codecs
   Fault fault = Fault::none;
 
   [[nodiscard]] std::int32_t ranks() const { return topology.ranks(); }

@@ -23,8 +23,9 @@ struct ExchangeTimes {
   Group group = Group::flat;
 };
 
-/// Most collectives a step has: RB's forward and backward with flat and hierarchical tables.
-inline constexpr std::size_t kMostExchanges = 3;
+/// Most collectives a step has: RB with flat and hierarchical tables, and the sizes of coded
+/// messages.
+inline constexpr std::size_t kMostExchanges = 6;
 
 struct StepTimes {
   std::int64_t start_ns = 0;  ///< steady_ns()

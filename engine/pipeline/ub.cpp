@@ -17,7 +17,9 @@ UbCluster::UbCluster(const RunPlan& plan, RankMemory& memory, Ops& ops)
       key_bytes_(bytes_of(plan.workload.key)),
       wire_bytes_(bytes_of(plan.workload.wire)),
       staging_(IndexStaging::of(memory.arena(), "ub.staging.")),
-      owned_(plan, memory, ops, ClusterType::UB, "ub.") {
+      owned_(plan, memory, ops, ClusterType::UB, "ub."),
+      coded_(plan, memory.arena(), "ub.", ClusterType::UB, memory.rank()) {
+  for (std::int32_t p = 0; p < ranks_; ++p) all_ranks_.push_back(p);
   Arena& arena = memory_.arena();
   counts_send_ = arena.get<std::int64_t>("ub.counts.send");
   ids_send_ = arena.get("ub.ids.send");
@@ -126,9 +128,8 @@ void UbCluster::model_forward(const StageCall& call) {
 
 void UbCluster::network_forward(const StageCall& call) {
   const Batch& batch = batches_[call.slot];
-  call.communicator.alltoall_v(
-      call.stream, Group::flat,
-      all_to_all(rows_send_, batch.rows_sent, rows_receive_, batch.rows_received));
+  exchange(call, Direction::forward,
+           all_to_all(rows_send_, batch.rows_sent, rows_receive_, batch.rows_received));
   ops_.copy_columns(call.stream, batch.assemble);
   batch.lookups.enqueue_lookups(ops_, call.stream);
 }
@@ -152,9 +153,23 @@ void UbCluster::network_backward(const StageCall& call) {
     ops_.segment_reduce(call.stream, {&tables_[i].reduce, 1});
     ops_.copy_columns(call.stream, batch.gradient_packs[i]);
   }
-  call.communicator.alltoall_v(
-      call.stream, Group::flat,
-      all_to_all(gradient_send_, batch.rows_received, gradient_receive_, batch.rows_sent));
+  exchange(call, Direction::backward,
+           all_to_all(gradient_send_, batch.rows_received, gradient_receive_, batch.rows_sent));
+}
+
+void UbCluster::exchange(const StageCall& call, Direction direction, const AllToAllV& arrays) {
+  if (!call.coded || !coded_.active(direction)) {
+    call.communicator.alltoall_v(call.stream, Group::flat, arrays);
+    return;
+  }
+  const Batch& batch = batches_[call.slot];
+  const auto d = static_cast<std::size_t>(direction);
+  const bool forward = direction == Direction::forward;
+  coded_.enqueue(call.stream, call.communicator,
+                 {direction, Group::flat, &all_ranks_, arrays,
+                  forward ? &batch.chunks_as_owner[d] : &batch.chunks_as_consumer[d],
+                  forward ? &batch.chunks_as_consumer[d] : &batch.chunks_as_owner[d],
+                  plan_.decay.factor(call.step - 1)});
 }
 
 void UbCluster::local_reduce(const StageCall& call) {

@@ -14,6 +14,7 @@
 
 #include "engine/device.hpp"
 #include "engine/pipeline/cluster.hpp"
+#include "engine/pipeline/coded_exchange.hpp"
 #include "engine/pipeline/lookup_lists.hpp"
 #include "engine/pipeline/message_arrays.hpp"
 #include "engine/pipeline/owned_rows.hpp"
@@ -34,6 +35,9 @@ class UbCluster final : public Cluster {
   void local_reduce(const StageCall& call) override;
   void allreduce(const StageCall& /*call*/) override {}
   void update(const StageCall& call) override;
+  [[nodiscard]] CodedBytes coded(Direction direction) const override {
+    return coded_.last(direction);
+  }
   [[nodiscard]] std::int64_t rows(std::size_t slot) const override { return batches_[slot].rows; }
 
  private:
@@ -81,6 +85,8 @@ class UbCluster final : public Cluster {
     std::vector<SortIndex> owner_sorts;                     ///< by owned row
     std::vector<FillOffsets> gradient_offsets;
     std::vector<std::vector<CopyColumns>> gradient_packs;  ///< by table
+    std::array<ChunkLists, 2> chunks_as_owner;             ///< by direction; see coded_exchange.hpp
+    std::array<ChunkLists, 2> chunks_as_consumer;
   };
 
   // Construction (ub.cpp).
@@ -101,6 +107,9 @@ class UbCluster final : public Cluster {
   void fill_assembly(Batch& batch);
   void fill_lookups(Batch& batch, const RankBatch& input);
   void fill_owner_index(Batch& batch);
+  void fill_chunks(Batch& batch);
+  void fill_chunks(Batch& batch, Direction direction);
+  void exchange(const StageCall& call, Direction direction, const AllToAllV& arrays);
 
   const RunPlan& plan_;
   RankMemory& memory_;
@@ -114,6 +123,8 @@ class UbCluster final : public Cluster {
   std::vector<TableState> tables_;
   std::vector<std::size_t> table_at_;  ///< by workload table
   std::array<Batch, kBatchSlots> batches_;
+  CodedExchange coded_;
+  std::vector<std::int32_t> all_ranks_;
   std::vector<CopyBytes> pack_counts_;
   std::int64_t* counts_send_ = nullptr;
   std::byte* ids_send_ = nullptr;

@@ -33,6 +33,7 @@ Status UbCluster::input_dist(const StageCall& call) {
   fill_assembly(batch);
   fill_lookups(batch, call.batch);
   fill_owner_index(batch);
+  fill_chunks(batch);
   return {};
 }
 

@@ -71,6 +71,49 @@ void UbCluster::fill_assembly(Batch& batch) {
   }
 }
 
+void UbCluster::fill_chunks(Batch& batch) {
+  for (const Direction direction : {Direction::forward, Direction::backward}) {
+    if (coded_.active(direction)) fill_chunks(batch, direction);
+  }
+}
+
+// A chunk a column shard of a row unit: exactly one owner sends it, nothing is added up.
+void UbCluster::fill_chunks(Batch& batch, Direction direction) {
+  ChunkLists& as_owner = batch.chunks_as_owner[static_cast<std::size_t>(direction)];
+  ChunkLists& as_consumer = batch.chunks_as_consumer[static_cast<std::size_t>(direction)];
+  as_owner.resize(static_cast<std::size_t>(ranks_));
+  as_consumer.resize(static_cast<std::size_t>(ranks_));
+  const auto add = [&](std::vector<MessageChunk>& chunks, const RowUnit& unit, std::int32_t owner,
+                       std::int32_t peer, std::int64_t rows, std::int64_t offset) {
+    const CodecSpec spec = coded_.spec_of(unit.table, peer, direction, 1);
+    const TablePlacement& placement = plan_.placement(unit.table);
+    for (std::int32_t k = 0; k < placement.column_shards(); ++k) {
+      if (placement.owner(unit.row, k) != owner) continue;
+      chunks.push_back({unit.table, spec, offset, {rows, placement.width(k)}});
+      offset += rows * placement.width(k) * wire_bytes_;
+    }
+    return offset;
+  };
+  for (std::int32_t p = 0; p < ranks_; ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    as_owner[at].clear();
+    as_consumer[at].clear();
+    if (p == rank_) continue;
+    std::int64_t offset = batch.rows_sent.offset(p);
+    for (const Unit& unit : batch.units) {
+      offset = add(as_owner[at], unit.unit, rank_, p, unit.received[at], offset);
+    }
+    offset = batch.rows_received.offset(p);
+    for (const RowUnit& unit : plan_.routes.ub_rows[at]) {
+      const std::size_t i = table_at_[static_cast<std::size_t>(unit.table)];
+      offset = add(as_consumer[at], unit, p, p, batch.asked[i][static_cast<std::size_t>(unit.row)],
+                   offset);
+    }
+  }
+  CodedExchange::drop_raw(as_owner);
+  CodedExchange::drop_raw(as_consumer);
+}
+
 // The consumer looks its ids up in the asked rows by slot, and reduces gradients by slot.
 void UbCluster::fill_lookups(Batch& batch, const RankBatch& input) {
   batch.lookups.clear();

@@ -26,8 +26,9 @@ bool keeps(float x, float y, double bound) {
 }
 
 void expect_bound(const CodecSpec& spec, const ChunkCase& chunk) {
-  SCOPED_TRACE(::testing::Message() << name_of(spec.kind) << " bound " << spec.bound
-                                  << (spec.relative ? " relative, " : " absolute, ") << chunk.what);
+  SCOPED_TRACE(::testing::Message()
+               << name_of(spec.kind) << " bound " << spec.bound
+               << (spec.relative ? " relative, " : " absolute, ") << chunk.what);
   const Encoded result = through(spec, chunk);
   ASSERT_EQ(result.fault, nullptr) << result.fault;
   ASSERT_LE(static_cast<std::int64_t>(result.payload.size()),

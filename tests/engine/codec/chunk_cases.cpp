@@ -75,6 +75,17 @@ void repeat_rows(ChunkCase& chunk, Random& random) {
   }
 }
 
+/// Making memory takes longer than the small chunks of the tests: they share it.
+const CodecScratch& shared_scratch(const ChunkShape& shape) {
+  static CodecScratch scratch = CodecScratch::create(40'000, 400).value();
+  if (shape.values() > scratch.max_values() || shape.rows > scratch.max_rows()) {
+    scratch = CodecScratch::create(std::max(shape.values(), scratch.max_values()),
+                                   std::max(shape.rows, scratch.max_rows()))
+                  .value();
+  }
+  return scratch;
+}
+
 }  // namespace
 
 ChunkCase random_chunk(Random& random) {
@@ -127,7 +138,7 @@ CodecSpec random_bound(Random& random, CodecKind kind) {
 }
 
 std::vector<std::byte> encoded(const CodecSpec& spec, const ChunkCase& chunk) {
-  const CodecScratch scratch = CodecScratch::create(chunk.shape.values(), chunk.shape.rows).value();
+  const CodecScratch& scratch = shared_scratch(chunk.shape);
   std::vector<std::byte> room(static_cast<std::size_t>(encode_room_bytes(chunk.shape.values())));
   const std::int64_t bytes = encode_chunk(spec, chunk.values.data(), chunk.shape, scratch, room);
   room.resize(static_cast<std::size_t>(bytes));
@@ -135,9 +146,9 @@ std::vector<std::byte> encoded(const CodecSpec& spec, const ChunkCase& chunk) {
   return room;
 }
 
-Fault decoded(const CodecSpec& spec, std::span<const std::byte> payload, const ChunkShape& shape,
-              std::vector<float>& out) {
-  const CodecScratch scratch = CodecScratch::create(shape.values(), shape.rows).value();
+PayloadFault decoded(const CodecSpec& spec, std::span<const std::byte> payload,
+                     const ChunkShape& shape, std::vector<float>& out) {
+  const CodecScratch& scratch = shared_scratch(shape);
   out.assign(static_cast<std::size_t>(shape.values()), -1.0F);
   return decode_chunk(spec, payload, shape, scratch, out.data());
 }

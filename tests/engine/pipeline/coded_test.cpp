@@ -1,0 +1,217 @@
+// Vectors that travel through codecs: lossless ones learn bit for bit what one rank learns, lossy
+// ones stay within their bound, counted bytes are what the exchange of sizes said, and damage ends
+// the run with a reason.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "engine/codec/codec_kind.hpp"
+#include "layout/bytes.hpp"
+#include "layout/codec_bytes.hpp"
+#include "run_case.hpp"
+
+namespace shardscope::engine {
+namespace {
+
+/// Codecs that give the same bits where no bound is asked.
+constexpr const char* kBitwise[] = {"raw",         "zstd",          "lz4",       "fixed",
+                                    "dedup-fixed", "dedup-huffman", "vector-lz", "const"};
+
+CodecSlot random_slot(std::mt19937_64& random) {
+  return {kBitwise[random() % std::size(kBitwise)], 0, random() % 2 == 0};
+}
+
+/// A case with codecs in its slots: cluster by cluster, and over it for some tables.
+PipelineCase coded_case(std::uint64_t seed, std::int64_t n) {
+  PipelineCase value = make_case(seed, n);
+  std::mt19937_64 random(seed * 1'000'003 + static_cast<std::uint64_t>(n));
+  value.workload.wire = DType::fp32;
+  const auto slots = [&](bool intra) {
+    CodecSlots made;
+    made.forward_inter = random_slot(random);
+    made.backward_inter = random_slot(random);
+    if (!intra) return made;
+    made.forward_intra = random_slot(random);
+    made.backward_intra = random_slot(random);
+    return made;
+  };
+  for (ClusterOptions& options : value.layout.clusters) options.codecs = slots(false);
+  for (std::size_t t = 0; t < value.layout.tables.size(); ++t) {
+    const bool flat = value.layout.tables[t].cluster == ClusterType::UB ||
+                      value.layout.exchange_of(t) == Exchange::flat;
+    if (random() % 2 == 0) value.layout.tables[t].codecs = slots(flat);
+  }
+  return value;
+}
+
+std::int64_t coded_cases() {
+  const char* text = std::getenv("SHARDSCOPE_CASES");
+  return text == nullptr ? 40 : std::strtoll(text, nullptr, 10);
+}
+
+TEST(Coded, LosslessCodecsLearnWhatOneRankLearns) {
+  for (std::int64_t n = 0; n < coded_cases(); ++n) {
+    const PipelineCase value = coded_case(3, n);
+    const auto wrong = run_case(value);
+    ASSERT_FALSE(wrong) << "case " << n << " of seed 3: " << *wrong << "\n" << to_json(value);
+  }
+}
+
+/// Two hosts of two, an RB table in row shards, a UB table.
+PipelineCase two_host_case(const CodecSlot& forward, const CodecSlot& backward) {
+  PipelineCase value;
+  value.exact = false;
+  value.seed = 11;
+  Workload& workload = value.workload;
+  workload.name = "two tables";
+  workload.global_batch = 96;
+  for (const char* name : {"pooled", "rows"}) {
+    Table table{.name = name, .rows = 300, .dim = 16};
+    table.optimizer = make_optimizer(OptimizerKind::sgd, 0.1);
+    Feature feature;
+    feature.name = name;
+    feature.table = static_cast<std::int32_t>(workload.tables.size());
+    feature.hotness = Hotness::fixed(2);
+    workload.tables.push_back(table);
+    workload.features.push_back(feature);
+  }
+  value.topology.name = "two hosts";
+  value.topology.hosts = 2;
+  value.topology.gpus_per_host = 2;
+  value.topology.fast_domain = 2;
+  Layout& layout = value.layout;
+  layout.name = "coded";
+  layout.ranks = 4;
+  layout.table_names = {"pooled", "rows"};
+  layout.tables = {row_wise(workload.tables[0], {0, 1, 3}),
+                   row_wise(workload.tables[1], {2, 0}, ClusterType::UB)};
+  for (ClusterOptions& options : layout.clusters) {
+    options.codecs.forward_inter = forward;
+    options.codecs.backward_inter = backward;
+  }
+  return value;
+}
+
+LinkBytes sum_of(const std::vector<RankTraffic>& traffic, Stage stage, Work work) {
+  LinkBytes sum;
+  for (const RankTraffic& rank : traffic) {
+    sum.intra += rank.at(stage, work).intra;
+    sum.inter += rank.at(stage, work).inter;
+  }
+  return sum;
+}
+
+TEST(Coded, OutputsStayWithinTheBoundOfTheSumThatIsReceived) {
+  const double bound = 0.01;
+  for (const char* codec : {"fixed", "dedup-fixed", "dedup-huffman", "vector-lz"}) {
+    for (const Exchange exchange : {Exchange::flat, Exchange::hierarchical}) {
+      PipelineCase plain = two_host_case({}, {});
+      plain.layout.clusters[static_cast<std::size_t>(ClusterType::RB)].exchange = exchange;
+      PipelineCase coded = two_host_case({codec, bound, false}, {});
+      coded.layout.clusters[static_cast<std::size_t>(ClusterType::RB)].exchange = exchange;
+      const auto without = engine_of(plain);
+      const auto with = engine_of(coded);
+      ASSERT_TRUE(without && with) << (with ? "" : to_string(with.error()));
+      ASSERT_TRUE((*without)->run(1, nullptr) && (*with)->run(1, nullptr));
+      double largest = 0;
+      for (std::int32_t rank = 0; rank < 4; ++rank) {
+        // The RB output is the sum of the owners' partials.
+        const std::vector<float> a = (*without)->output(0, rank);
+        const std::vector<float> b = (*with)->output(0, rank);
+        ASSERT_EQ(a.size(), b.size());
+        for (std::size_t i = 0; i < a.size(); ++i) {
+          largest =
+              std::max(largest, std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+        }
+        // A UB bag adds two rows up.
+        const std::vector<float> c = (*without)->output(1, rank);
+        const std::vector<float> d = (*with)->output(1, rank);
+        for (std::size_t i = 0; i < c.size(); ++i) {
+          EXPECT_LE(std::fabs(static_cast<double>(c[i]) - static_cast<double>(d[i])),
+                    2 * bound + 1e-6);
+        }
+      }
+      EXPECT_LE(largest, bound + 1e-6) << codec << " " << to_string(exchange);
+      EXPECT_GT(largest, 0) << codec;
+    }
+  }
+}
+
+TEST(Coded, CountedBytesAreWhatTheCodecsReport) {
+  const PipelineCase value = two_host_case({"dedup-huffman", 0.03, true}, {"bf16", 0, true});
+  const PipelineCase plain = two_host_case({}, {});
+  const auto with = engine_of(value);
+  const auto without = engine_of(plain);
+  ASSERT_TRUE(with && without);
+  ASSERT_TRUE((*with)->run(2, nullptr) && (*without)->run(2, nullptr));
+  for (const ClusterType cluster : {ClusterType::RB, ClusterType::UB}) {
+    for (const Direction direction : {Direction::forward, Direction::backward}) {
+      const Stage stage =
+          direction == Direction::forward ? Stage::network_forward : Stage::network_backward;
+      const LinkBytes coded = sum_of((*with)->traffic(), stage, work_of(cluster));
+      const LinkBytes raw = sum_of((*without)->traffic(), stage, work_of(cluster));
+      CodedBytes codecs;
+      for (const Engine::CodedTraffic& rank : (*with)->coded()) {
+        const CodedBytes& one =
+            rank[static_cast<std::size_t>(cluster)][static_cast<std::size_t>(direction)];
+        codecs.before += one.before;
+        codecs.after += one.after;
+        EXPECT_EQ(one.exchanges, 1);
+      }
+      // Four ranks tell one neighbour and two ranks of the other host a size of 8 bytes.
+      EXPECT_EQ(coded.intra, raw.intra + 4 * 8);
+      EXPECT_EQ(coded.inter, raw.inter - codecs.before + codecs.after + 4 * 2 * 8);
+      EXPECT_EQ(codecs.before, raw.inter);
+      EXPECT_LT(codecs.after, codecs.before);
+    }
+  }
+}
+
+TEST(Coded, DamageOnTheWireEndsTheRunWithRankTableAndReason) {
+  for (const CommKind comm : {CommKind::threads, CommKind::loopback}) {
+    PipelineCase value = two_host_case({"dedup-fixed", 0.03, true}, {});
+    value.comm = comm;
+    const auto engine = engine_of(value, Fault::corrupt_payload);
+    ASSERT_TRUE(engine);
+    const auto block = (*engine)->run(1, nullptr);
+    ASSERT_FALSE(block);
+    const std::string text = to_string(block.error());
+    EXPECT_EQ(block.error().kind, ErrorKind::runtime);
+    EXPECT_NE(text.find("rank"), std::string::npos) << text;
+    EXPECT_NE(text.find("table pooled"), std::string::npos) << text;
+    EXPECT_NE(text.find("wrong checksum"), std::string::npos) << text;
+  }
+}
+
+TEST(Coded, EveryScheduleAndCommunicatorRunsThem) {
+  for (const ScheduleKind schedule :
+       {ScheduleKind::serial, ScheduleKind::intra, ScheduleKind::inter}) {
+    for (const CommKind comm : {CommKind::threads, CommKind::loopback}) {
+      PipelineCase value = two_host_case({"dedup-huffman", 0.03, true}, {"row-int8", 0, true});
+      value.schedule = schedule;
+      value.comm = comm;
+      const auto engine = engine_of(value);
+      ASSERT_TRUE(engine);
+      const auto block = (*engine)->run(4, nullptr);
+      EXPECT_TRUE(block) << to_string(block.error());
+    }
+  }
+}
+
+TEST(Coded, LayoutsThatTheEngineCannotCodeAreRefused) {
+  PipelineCase value = two_host_case({"bf16", 0.01, true}, {});
+  EXPECT_EQ(engine_of(value).error().kind, ErrorKind::usage);  // no bound is kept
+  value = two_host_case({"gzip", 0, true}, {});
+  EXPECT_EQ(engine_of(value).error().kind, ErrorKind::usage);
+  value = two_host_case({"fixed", 0.01, true}, {});
+  value.workload.wire = DType::bf16;
+  EXPECT_EQ(engine_of(value).error().kind, ErrorKind::usage);
+}
+
+}  // namespace
+}  // namespace shardscope::engine
