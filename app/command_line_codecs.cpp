@@ -49,6 +49,10 @@ void add_tune_bounds(CLI::App& app, Chosen& chosen) {
   add_class("--tight", options->tight, "Bound of large tables and those that quantizing blurs");
   add_class("--base", options->base, "Bound of the tables between");
   add_class("--loose", options->loose, "Bound of tables of up to 1,000 rows");
+  command
+      .add_option("--wire", options->wire,
+                  "Choose for links of this bandwidth (a second number: between domains)")
+      ->type_name("GB/s[,GB/s]");
   command.add_option("--save", options->save, "Write the layout with its codecs to this file")
       ->type_name("FILE");
   add_seed(command, options->seed);

@@ -176,6 +176,7 @@ struct TuneBoundsOptions {
   double tight = 0.01;  ///< bounds of the classes, as shares of the range
   double base = 0.03;
   double loose = 0.05;
+  std::string wire;  ///< GB/s[,GB/s] in place of the topology's links; empty: its own
   std::string save;  ///< file to write the layout to; empty: none
   bool json = false;
 };

@@ -136,9 +136,11 @@ std::int64_t codec_scratch_bytes(std::int64_t max_values, std::int64_t max_rows)
   const std::int64_t escapes = aligned_bytes(4 * (max_values / 16 + 16));
   const auto slots = static_cast<std::int64_t>(
       std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(2 * max_rows, 16))));
-  return 4 * (groups + 1) * kGroup + aligned_bytes(groups) + 8 * slots +
-         aligned_bytes(4 * max_rows) + aligned_bytes(max_rows) + 2 * escapes +
-         kCompressorStateBytes;
+  const std::int64_t of_values = 4 * (groups + 1) * kGroup + aligned_bytes(4 * max_values) +
+                                 aligned_bytes(groups) + 2 * escapes;
+  const std::int64_t of_rows = 8 * slots + aligned_bytes(8 * max_rows) +
+                               3 * aligned_bytes(4 * max_rows) + aligned_bytes(max_rows);
+  return of_values + of_rows + kCompressorStateBytes;
 }
 
 CodecMemory codec_memory(const Workload& workload, const Topology& topology, const Layout& layout,

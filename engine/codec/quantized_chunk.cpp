@@ -2,32 +2,47 @@
 
 #include <cstring>
 
+#include "engine/codec/row_numbers.hpp"
+
 namespace shardscope::engine {
 
-bool quantize_chunk(const BodyInput& input, QuantizedChunk& chunk) {
-  const std::int64_t count = input.shape.values();
-  const FiniteRange range = finite_range(input.values, count);
-  chunk.quantizer = quantizer_of(absolute_bound(input.spec, range));
+bool quantize_chunk(const CodecSpec& spec, const CodecScratch& scratch, QuantizedChunk& chunk) {
+  const std::int64_t count = chunk.shape.values();
+  const FiniteRange range = finite_range(chunk.values, count);
+  chunk.quantizer = quantizer_of(absolute_bound(spec, range));
   if (!chunk.quantizer.usable()) return false;
   chunk.codes.count = count;
-  chunk.escapes = {input.scratch.escapes(), CodecScratch::max_escapes(count), 0};
+  chunk.escapes = {scratch.escapes(), CodecScratch::max_escapes(count), 0};
   if (fits_8_bits(chunk.quantizer, range)) {
-    chunk.codes.bytes = input.scratch.bytes();
-    return quantize(chunk.quantizer, input.values, count, chunk.codes.bytes, chunk.escapes);
+    chunk.codes.bytes = scratch.bytes();
+    return quantize(chunk.quantizer, chunk.values, count, chunk.codes.bytes, chunk.escapes);
   }
-  chunk.codes.words = input.scratch.words();
-  return quantize(chunk.quantizer, input.values, count, chunk.codes.words, chunk.escapes);
+  chunk.codes.words = scratch.words();
+  return quantize(chunk.quantizer, chunk.values, count, chunk.codes.words, chunk.escapes);
 }
 
-std::int64_t collect_escaped_rows(const QuantizedChunk& chunk, std::int64_t dim,
-                                  const CodecScratch& scratch) {
+std::int64_t collect_escaped_rows(const QuantizedChunk& chunk, const CodecScratch& scratch) {
   std::int64_t rows = 0;
   std::uint32_t* out = scratch.escaped_rows();
   for (std::int64_t i = 0; i < chunk.escapes.count; ++i) {
-    const auto row = static_cast<std::uint32_t>(chunk.escapes.positions[i] / dim);
+    const auto row = static_cast<std::uint32_t>(chunk.escapes.positions[i] / chunk.shape.dim);
     if (rows == 0 || out[rows - 1] != row) out[rows++] = row;
   }
   return rows;
+}
+
+std::int64_t number_codes(const CodecScratch& scratch, QuantizedChunk& chunk) {
+  const std::int64_t apart = collect_escaped_rows(chunk, scratch);
+  const std::int64_t row_bytes =
+      chunk.codes.bytes != nullptr ? chunk.shape.dim : 4 * chunk.shape.dim;
+  auto* codes = reinterpret_cast<std::byte*>(scratch.words());
+  const ByteRows rows{codes, row_bytes, chunk.shape.rows};
+  const std::int64_t distinct =
+      number_rows(rows, scratch.escaped_rows(), apart, {scratch.row_slots(), scratch.row_hashes()},
+                  {scratch.code_index(), scratch.first_rows()});
+  gather_first(rows, scratch.first_rows(), distinct, codes);
+  chunk.codes.count = distinct * chunk.shape.dim;
+  return distinct;
 }
 
 std::byte* write_step(const BodyInput& input, const Quantizer& quantizer, BodyOutput& output) {

@@ -6,20 +6,28 @@
 
 namespace shardscope::engine {
 
-/// Codes in the scratch, one a value.
+/// Codes in the scratch, one a value of `values`: the chunk's own, or its distinct rows.
 struct QuantizedChunk {
+  const float* values = nullptr;
+  ChunkShape shape;
   Quantizer quantizer;
   CodeArray codes;
   Escapes escapes;
 };
 
-/// False where no step holds the bound, or more values escape than there is room for.
-[[nodiscard]] bool quantize_chunk(const BodyInput& input, QuantizedChunk& chunk);
+/// Quantizes chunk.values. False where no step holds the bound, or more values escape than there
+/// is room for.
+[[nodiscard]] bool quantize_chunk(const CodecSpec& spec, const CodecScratch& scratch,
+                                  QuantizedChunk& chunk);
 
 /// Rows that hold an escape, in scratch.escaped_rows(); returns how many. Rows of equal codes
 /// differ where their escapes do, so these are never taken for equal.
-[[nodiscard]] std::int64_t collect_escaped_rows(const QuantizedChunk& chunk, std::int64_t dim,
+[[nodiscard]] std::int64_t collect_escaped_rows(const QuantizedChunk& chunk,
                                                 const CodecScratch& scratch);
+
+/// Numbers the rows of codes, in scratch.code_index() with scratch.first_rows(); moves the distinct
+/// ones to the front. Returns how many there are.
+[[nodiscard]] std::int64_t number_codes(const CodecScratch& scratch, QuantizedChunk& chunk);
 
 /// The step before the body, where the bound is relative.
 [[nodiscard]] std::byte* write_step(const BodyInput& input, const Quantizer& quantizer,

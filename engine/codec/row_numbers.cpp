@@ -1,90 +1,61 @@
 #include "engine/codec/row_numbers.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
-
-#include "engine/codec/bit_io.hpp"
 
 namespace shardscope::engine {
 namespace {
 
-constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15U;
-
-std::uint64_t absorb(std::uint64_t sum, std::uint64_t word) {
-  const std::uint64_t mixed = (sum ^ word) * kMultiplier;
-  return mixed ^ (mixed >> 32);
-}
-
-/// Last bytes of a row, or a whole short one.
-std::uint64_t partial_word(const std::byte* at, std::int64_t bytes) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, static_cast<std::size_t>(bytes));
-  return word;
-}
-
-/// Four sums side by side, as one would wait for its own product.
-std::uint64_t hash_row(const std::byte* at, std::int64_t bytes) {
-  std::uint64_t sums[4] = {1, 2, 3, 4};
-  for (; bytes >= 32; at += 32, bytes -= 32) {
-    for (int k = 0; k < 4; ++k) sums[k] = absorb(sums[k], load_le<std::uint64_t>(at + 8 * k));
-  }
-  for (; bytes >= 8; at += 8, bytes -= 8) sums[0] = absorb(sums[0], load_le<std::uint64_t>(at));
-  if (bytes > 0) sums[1] = absorb(sums[1], partial_word(at, bytes));
-  return absorb(absorb(sums[0], sums[1]) + std::rotl(sums[2], 17), sums[3]);
-}
-
-/// Rows whose hashes are known before the first of them is looked up, so that its slot is fetched.
-constexpr std::int64_t kAhead = 16;
+/// Rows ahead of the one in hand whose slots are fetched.
+constexpr std::int64_t kFetchAhead = 12;
 
 class Numbering {
  public:
-  Numbering(std::byte* data, std::int64_t row_bytes, std::int64_t rows, const RowTable& table)
-      : data_(data),
-        row_bytes_(row_bytes),
+  Numbering(const ByteRows& rows, const RowTable& table, const RowNumbers& numbers)
+      : rows_(rows),
         slots_(table.slots),
-        mask_(static_cast<std::uint64_t>(RowTable::slots_for(rows)) - 1) {
+        hashes_(table.hashes),
+        numbers_(numbers),
+        mask_(static_cast<std::uint64_t>(RowTable::slots_for(rows.rows)) - 1) {
     std::memset(slots_, 0, (mask_ + 1) * sizeof(std::uint64_t));
+    hash_rows(rows, hashes_);
   }
 
-  [[nodiscard]] std::uint64_t hash_of(std::int64_t row) const {
-    const std::uint64_t hash = hash_row(data_ + row * row_bytes_, row_bytes_);
-    __builtin_prefetch(slots_ + (hash & mask_), 1);
-    return hash;
+  void fetch(std::int64_t row) const {
+    if (row < rows_.rows) __builtin_prefetch(slots_ + (hashes_[row] & mask_), 1);
   }
 
-  std::uint32_t number(std::int64_t row, std::uint64_t hash) {
-    const std::byte* content = data_ + row * row_bytes_;
-    const std::uint64_t tag = hash >> 32;
-    std::uint64_t at = hash & mask_;
+  void number(std::int64_t row) {
+    const std::uint64_t tag = hashes_[row] >> 32;
+    std::uint64_t at = hashes_[row] & mask_;
     for (; slots_[at] != 0; at = (at + 1) & mask_) {
       if (slots_[at] >> 32 != tag) continue;
       const auto known = static_cast<std::uint32_t>(slots_[at]) - 1;
-      if (equal(content, data_ + static_cast<std::int64_t>(known) * row_bytes_)) return known;
+      if (!equal(row, numbers_.first[known])) continue;
+      numbers_.index[row] = known;
+      return;
     }
     slots_[at] = (tag << 32) | (distinct_ + 1);
-    return append(content);
+    append(row);
   }
 
-  std::uint32_t append_apart(std::int64_t row) { return append(data_ + row * row_bytes_); }
+  void append(std::int64_t row) {
+    numbers_.first[distinct_] = static_cast<std::uint32_t>(row);
+    numbers_.index[row] = static_cast<std::uint32_t>(distinct_++);
+  }
 
   [[nodiscard]] std::int64_t distinct() const { return static_cast<std::int64_t>(distinct_); }
 
  private:
-  [[nodiscard]] bool equal(const std::byte* a, const std::byte* b) const {
-    return std::memcmp(a, b, static_cast<std::size_t>(row_bytes_)) == 0;
+  [[nodiscard]] bool equal(std::int64_t a, std::int64_t b) const {
+    return std::memcmp(rows_.row(a), rows_.row(b), static_cast<std::size_t>(rows_.row_bytes)) == 0;
   }
 
-  std::uint32_t append(const std::byte* content) {
-    std::byte* to = data_ + static_cast<std::int64_t>(distinct_) * row_bytes_;
-    if (to != content) std::memmove(to, content, static_cast<std::size_t>(row_bytes_));
-    return static_cast<std::uint32_t>(distinct_++);
-  }
-
-  std::byte* data_;
-  std::int64_t row_bytes_;
+  ByteRows rows_;
   std::uint64_t* slots_;
+  std::uint64_t* hashes_;
+  RowNumbers numbers_;
   std::uint64_t mask_;
   std::uint64_t distinct_ = 0;
 };
@@ -96,28 +67,28 @@ std::int64_t RowTable::slots_for(std::int64_t rows) {
       std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(2 * rows, 16))));
 }
 
-std::int64_t number_rows(std::byte* data, std::int64_t row_bytes, std::int64_t rows,
-                         const std::uint32_t* apart, std::int64_t apart_count,
-                         const RowTable& table, std::uint32_t* index) {
-  Numbering numbering(data, row_bytes, rows, table);
-  std::array<std::uint64_t, kAhead> hashes;
-  for (std::int64_t begin = 0; begin < rows; begin += kAhead) {
-    // Rows move to the front at most as far as the row in hand: those ahead are still in place.
-    const std::int64_t end = std::min(rows, begin + kAhead);
-    for (std::int64_t r = begin; r < end; ++r) {
-      hashes[static_cast<std::size_t>(r - begin)] = numbering.hash_of(r);
+std::int64_t number_rows(const ByteRows& rows, const std::uint32_t* apart, std::int64_t apart_count,
+                         const RowTable& table, const RowNumbers& numbers) {
+  Numbering numbering(rows, table, numbers);
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    numbering.fetch(r + kFetchAhead);
+    if (apart_count > 0 && *apart == static_cast<std::uint32_t>(r)) {
+      numbering.append(r);
+      ++apart;
+      --apart_count;
+      continue;
     }
-    for (std::int64_t r = begin; r < end; ++r) {
-      if (apart_count > 0 && *apart == static_cast<std::uint32_t>(r)) {
-        index[r] = numbering.append_apart(r);
-        ++apart;
-        --apart_count;
-        continue;
-      }
-      index[r] = numbering.number(r, hashes[static_cast<std::size_t>(r - begin)]);
-    }
+    numbering.number(r);
   }
   return numbering.distinct();
+}
+
+void gather_first(const ByteRows& rows, const std::uint32_t* first, std::int64_t count,
+                  std::byte* to) {
+  const auto bytes = static_cast<std::size_t>(rows.row_bytes);
+  for (std::int64_t u = 0; u < count; ++u, to += bytes) {
+    if (const std::byte* from = rows.row(first[u]); from != to) std::memmove(to, from, bytes);
+  }
 }
 
 }  // namespace shardscope::engine

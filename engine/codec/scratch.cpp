@@ -41,6 +41,10 @@ CodecScratch CodecScratch::in(std::byte* memory, std::int64_t max_values, std::i
   Carver pieces(memory);
   made.words_ = pieces.take<std::int32_t>((groups_of(max_values) + 1) * kGroup);
   made.widths_ = pieces.take<std::uint8_t>(groups_of(max_values));
+  made.values_ = pieces.take<float>(max_values);
+  made.hashes_ = pieces.take<std::uint64_t>(max_rows);
+  made.first_ = pieces.take<std::uint32_t>(max_rows);
+  made.code_index_ = pieces.take<std::uint32_t>(max_rows);
   made.slots_ = pieces.take<std::uint64_t>(RowTable::slots_for(max_rows));
   made.index_ = pieces.take<std::uint32_t>(max_rows);
   made.narrow_ = pieces.take<std::uint8_t>(max_rows);

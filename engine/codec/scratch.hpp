@@ -24,11 +24,16 @@ class CodecScratch {
   /// Room for max_values words and a group more.
   [[nodiscard]] std::int32_t* words() const { return words_; }
   [[nodiscard]] std::int8_t* bytes() const { return reinterpret_cast<std::int8_t*>(words_); }
-  [[nodiscard]] std::uint8_t* widths() const { return widths_; }        ///< one a group
-  [[nodiscard]] std::uint64_t* row_slots() const { return slots_; }     ///< RowTable
-  [[nodiscard]] std::uint32_t* row_index() const { return index_; }     ///< one a row
-  [[nodiscard]] std::uint8_t* narrow_index() const { return narrow_; }  ///< one a row
-  [[nodiscard]] std::uint32_t* escapes() const { return escapes_; }     ///< max_escapes(max_values)
+  [[nodiscard]] std::uint8_t* widths() const { return widths_; }  ///< one a group
+  /// Room for max_values values.
+  [[nodiscard]] float* values() const { return values_; }
+  [[nodiscard]] std::uint64_t* row_hashes() const { return hashes_; }      ///< one a row
+  [[nodiscard]] std::uint32_t* first_rows() const { return first_; }       ///< one a row
+  [[nodiscard]] std::uint32_t* code_index() const { return code_index_; }  ///< one a row
+  [[nodiscard]] std::uint64_t* row_slots() const { return slots_; }        ///< RowTable
+  [[nodiscard]] std::uint32_t* row_index() const { return index_; }        ///< one a row
+  [[nodiscard]] std::uint8_t* narrow_index() const { return narrow_; }     ///< one a row
+  [[nodiscard]] std::uint32_t* escapes() const { return escapes_; }  ///< max_escapes(max_values)
   [[nodiscard]] std::uint32_t* escaped_rows() const { return escaped_rows_; }
   /// State of the LZ4 and zstd compressors.
   [[nodiscard]] std::byte* compressor() const { return compressor_; }
@@ -44,7 +49,11 @@ class CodecScratch {
   std::int64_t max_rows_ = 0;
   std::int32_t* words_ = nullptr;
   std::uint8_t* widths_ = nullptr;
+  float* values_ = nullptr;
   std::uint64_t* slots_ = nullptr;
+  std::uint64_t* hashes_ = nullptr;
+  std::uint32_t* first_ = nullptr;
+  std::uint32_t* code_index_ = nullptr;
   std::uint32_t* index_ = nullptr;
   std::uint8_t* narrow_ = nullptr;
   std::uint32_t* escapes_ = nullptr;

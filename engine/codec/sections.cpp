@@ -12,25 +12,33 @@ bool finds_equal_rows(CodecKind kind) {
   return kind != CodecKind::fixed;
 }
 
-/// Values in place of codes, where no step holds the bound.
-void take_values(const BodyInput& input, QuantizedChunk& chunk) {
-  chunk.codes = {nullptr, input.scratch.words(), input.shape.values()};
-  chunk.escapes.count = 0;
-  std::memcpy(chunk.codes.words, input.values, static_cast<std::size_t>(4 * chunk.codes.count));
+/// The chunk's distinct rows of values, and which of them stands at each place in
+/// scratch.row_index(). Rows of equal bits have equal codes: only these need be looked at.
+void keep_distinct_values(const BodyInput& input, QuantizedChunk& chunk) {
+  const CodecScratch& scratch = input.scratch;
+  const ByteRows rows{reinterpret_cast<const std::byte*>(input.values), 4 * input.shape.dim,
+                      input.shape.rows};
+  chunk.shape.rows = number_rows(rows, nullptr, 0, {scratch.row_slots(), scratch.row_hashes()},
+                                 {scratch.row_index(), scratch.first_rows()});
+  if (chunk.shape.rows == input.shape.rows) return;
+  gather_first(rows, scratch.first_rows(), chunk.shape.rows,
+               reinterpret_cast<std::byte*>(scratch.values()));
+  chunk.values = scratch.values();
 }
 
-/// Moves the distinct rows to the front; returns how many there are.
-std::int64_t keep_distinct(const BodyInput& input, QuantizedChunk& chunk) {
-  const ChunkShape& shape = input.shape;
+/// Values in place of codes, where no step holds the bound.
+void take_values(const CodecScratch& scratch, QuantizedChunk& chunk) {
+  chunk.codes = {nullptr, scratch.words(), chunk.shape.values()};
+  chunk.escapes.count = 0;
+  std::memcpy(chunk.codes.words, chunk.values, static_cast<std::size_t>(4 * chunk.codes.count));
+}
+
+/// Merges rows whose codes are equal though their values are not.
+std::int64_t keep_distinct_codes(const BodyInput& input, QuantizedChunk& chunk) {
   const CodecScratch& scratch = input.scratch;
-  const bool narrow = chunk.codes.bytes != nullptr;
-  const std::int64_t apart = collect_escaped_rows(chunk, shape.dim, scratch);
-  const std::int64_t distinct =
-      number_rows(narrow ? reinterpret_cast<std::byte*>(chunk.codes.bytes)
-                         : reinterpret_cast<std::byte*>(chunk.codes.words),
-                  narrow ? shape.dim : 4 * shape.dim, shape.rows, scratch.escaped_rows(), apart,
-                  RowTable{scratch.row_slots()}, scratch.row_index());
-  chunk.codes.count = distinct * shape.dim;
+  const std::int64_t distinct = number_codes(scratch, chunk);
+  std::uint32_t* index = scratch.row_index();
+  for (std::int64_t r = 0; r < input.shape.rows; ++r) index[r] = scratch.code_index()[index[r]];
   return distinct;
 }
 
@@ -39,10 +47,10 @@ const std::uint32_t* places_of_escapes(const BodyInput& input, const QuantizedCh
   const Escapes& escapes = chunk.escapes;
   if (!finds_equal_rows(input.spec.kind)) return escapes.positions;
   std::uint32_t* places = input.scratch.escaped_rows();
-  const std::int64_t dim = input.shape.dim;
+  const std::int64_t dim = chunk.shape.dim;
   for (std::int64_t i = 0; i < escapes.count; ++i) {
     const std::int64_t position = escapes.positions[i];
-    const std::int64_t row = input.scratch.row_index()[position / dim];
+    const std::int64_t row = input.scratch.code_index()[position / dim];
     places[i] = static_cast<std::uint32_t>(row * dim + position % dim);
   }
   return places;
@@ -92,17 +100,21 @@ bool is_due(CodecKind kind, const PayloadTag& tag) {
 }  // namespace
 
 std::byte* encode_sections(const BodyInput& input, BodyOutput& output) {
-  QuantizedChunk chunk;
-  const bool quantized = quantize_chunk(input, chunk);
-  if (!quantized) {
-    if (!finds_equal_rows(input.spec.kind)) return nullptr;
-    take_values(input, chunk);
-  }
-  const bool allow_huffman = input.spec.kind == CodecKind::dedup_huffman;
   const CodecScratch& scratch = input.scratch;
   const std::int64_t rows = input.shape.rows;
+  const bool dedups = finds_equal_rows(input.spec.kind);
+  const bool allow_huffman = input.spec.kind == CodecKind::dedup_huffman;
+  QuantizedChunk chunk;
+  chunk.values = input.values;
+  chunk.shape = input.shape;
+  if (dedups) keep_distinct_values(input, chunk);
+  const bool quantized = quantize_chunk(input.spec, scratch, chunk);
+  if (!quantized) {
+    if (!dedups) return nullptr;
+    take_values(scratch, chunk);
+  }
   const std::int64_t distinct =
-      finds_equal_rows(input.spec.kind) ? keep_distinct(input, chunk) : rows;
+      dedups && quantized ? keep_distinct_codes(input, chunk) : chunk.shape.rows;
   const IndexPlan index = plan_index(scratch.row_index(), rows, distinct, allow_huffman);
   CodePlan codes;
   if (quantized) {
@@ -122,7 +134,7 @@ std::byte* encode_sections(const BodyInput& input, BodyOutput& output) {
     at = write_index(index, scratch.row_index(), rows, distinct, scratch.narrow_index(), at);
   }
   at = write_codes(codes, chunk.codes, scratch, at);
-  return write_escapes(chunk.escapes, places_of_escapes(input, chunk), input.values, at);
+  return write_escapes(chunk.escapes, places_of_escapes(input, chunk), chunk.values, at);
 }
 
 PayloadFault decode_sections(const BodyReader& reader) {

@@ -77,12 +77,13 @@ class VectorSampler {
   VectorSample sample_;
 };
 
-std::int64_t distinct_rows(std::vector<std::byte> rows, std::int64_t row_bytes,
-                           std::int64_t count) {
+std::int64_t distinct_rows(const void* data, std::int64_t row_bytes, std::int64_t count) {
   std::vector<std::uint64_t> slots(static_cast<std::size_t>(RowTable::slots_for(count)));
+  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(count));
   std::vector<std::uint32_t> index(static_cast<std::size_t>(count));
-  return number_rows(rows.data(), row_bytes, count, nullptr, 0, RowTable{slots.data()},
-                     index.data());
+  std::vector<std::uint32_t> first(static_cast<std::size_t>(count));
+  return number_rows({static_cast<const std::byte*>(data), row_bytes, count}, nullptr, 0,
+                     {slots.data(), hashes.data()}, {index.data(), first.data()});
 }
 
 }  // namespace
@@ -102,13 +103,9 @@ double homogenization(const VectorSample& sample, double bound) {
   std::vector<std::uint32_t> positions(static_cast<std::size_t>(count));
   Escapes escapes{positions.data(), count, 0};
   if (!quantize(quantizer, sample.values.data(), count, codes.data(), escapes)) return 1;
-  const auto bytes_of = [&](const auto& values) {
-    const auto* first = reinterpret_cast<const std::byte*>(values.data());
-    return std::vector<std::byte>(first, first + 4 * count);
-  };
   const std::int64_t row_bytes = 4 * sample.shape.dim;
-  return static_cast<double>(distinct_rows(bytes_of(codes), row_bytes, sample.shape.rows)) /
-         static_cast<double>(distinct_rows(bytes_of(sample.values), row_bytes, sample.shape.rows));
+  return static_cast<double>(distinct_rows(codes.data(), row_bytes, sample.shape.rows)) /
+         static_cast<double>(distinct_rows(sample.values.data(), row_bytes, sample.shape.rows));
 }
 
 Result<std::vector<CodecProfile>> measure_profiles(const VectorSample& sample,

@@ -119,21 +119,21 @@ PayloadFault read_block(ByteReader& reader, std::int64_t begin, std::int64_t end
 
 std::byte* encode_tokens(const BodyInput& input, BodyOutput& output) {
   QuantizedChunk chunk;
-  if (!quantize_chunk(input, chunk)) return nullptr;
+  chunk.values = input.values;
+  chunk.shape = input.shape;
   const CodecScratch& scratch = input.scratch;
+  if (!quantize_chunk(input.spec, scratch, chunk)) return nullptr;
   const bool narrow = chunk.codes.bytes != nullptr;
-  auto* codes = reinterpret_cast<std::byte*>(scratch.words());
+  const auto* codes = reinterpret_cast<const std::byte*>(scratch.words());
   const std::int64_t row_bytes = narrow ? input.shape.dim : 4 * input.shape.dim;
   const std::int64_t rows = input.shape.rows;
-  const std::int64_t apart = collect_escaped_rows(chunk, input.shape.dim, scratch);
-  (void)number_rows(codes, row_bytes, rows, scratch.escaped_rows(), apart,
-                    RowTable{scratch.row_slots()}, scratch.row_index());
+  static_cast<void>(number_codes(scratch, chunk));
   const std::byte* limit = output.at + output.room - escape_bytes(chunk.escapes);
   if (limit - output.at < 4) return nullptr;
   output.tag = {BodyForm::tokens, IndexForm::none, narrow ? CodeForm::planes : CodeForm::words,
                 chunk.escapes.count > 0, false};
   std::byte* at = write_step(input, chunk.quantizer, output);
-  BlockWriter writer(scratch.row_index(), codes, row_bytes);
+  BlockWriter writer(scratch.code_index(), codes, row_bytes);
   for (std::int64_t begin = 0; begin < rows; begin += kBlockRows) {
     at = writer.write(begin, std::min(rows, begin + kBlockRows), at, limit);
     if (at == nullptr) return nullptr;
