@@ -129,10 +129,12 @@ std::int64_t CodedExchange::encode_message(const Job& job, const std::vector<Mes
   std::byte* at = out + 4 * chunks.size();
   for (const MessageChunk& chunk : chunks) {
     const auto room = static_cast<std::size_t>(encode_room_bytes(chunk.shape.values()));
-    const std::int64_t bytes =
-        encode_chunk(scaled(chunk.spec, job.request.scale),
-                     reinterpret_cast<const float*>(job.request.call.send + chunk.offset),
-                     chunk.shape, *scratch_, {at, room});
+    std::int64_t bytes = 0;
+    if (chunk.shape.values() > 0) {
+      const auto* values = reinterpret_cast<const float*>(job.request.call.send + chunk.offset);
+      bytes = encode_chunk(scaled(chunk.spec, job.request.scale), values, chunk.shape, *scratch_,
+                           {at, room});
+    }
     store_le(size, static_cast<std::uint32_t>(bytes));
     size += 4;
     at += bytes;
@@ -185,7 +187,9 @@ bool CodedExchange::decode_message(const Job& job, std::size_t peer) {
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const auto payload = reader.take_bytes(load_le<std::uint32_t>(sizes.data() + 4 * i));
     PayloadFault fault = reader.failed() ? "ends too early" : nullptr;
-    if (fault == nullptr) {
+    if (chunks[i].shape.values() == 0) {
+      if (!payload.empty()) fault = "holds values of an empty chunk";
+    } else if (fault == nullptr) {
       fault = decode_chunk(scaled(chunks[i].spec, job.request.scale), payload, chunks[i].shape,
                            *scratch_, reinterpret_cast<float*>(call.receive + chunks[i].offset));
     }

@@ -53,7 +53,7 @@ TEST(CodecChoice, SpeedupAndBreakEvenFollowTheirFormulas) {
 TEST(CodecChoice, TakesTheShorterCodecOnSlowLinksAndTheFasterOnQuickOnes) {
   const std::vector<CodecProfile> profiles = {profile_of("dedup-huffman", 40, 3e9, 5e9),
                                               profile_of("dedup-fixed", 20, 6e9, 20e9)};
-  const ChoiceCase slow = two_domains(0.1e9);
+  const ChoiceCase slow = two_domains(0.01e9);
   const ChoiceCase quick = two_domains(2e9);
   EXPECT_EQ(choose_codecs(slow.workload, slow.topology, slow.layout, profiles)[0].codec,
             "dedup-huffman");
