@@ -1,5 +1,8 @@
 // Bodies of fp16 and bf16.
 
+#include <algorithm>
+#include <cstring>
+
 #include "engine/codec/codec_body.hpp"
 #include "engine/cpu/kernels.hpp"
 
@@ -25,22 +28,38 @@ CopyColumns conversion(const void* from, DType from_type, void* to, DType to_typ
   return call;
 }
 
+/// Values of a block: its halves stay in cache on their way between payload and scratch. Payloads
+/// are not aligned, the conversion's halves are.
+constexpr std::int64_t kBlockValues = 4096;
+
 }  // namespace
 
 std::byte* encode_halves(const BodyInput& input, BodyOutput& output) {
   const std::int64_t values = input.shape.values();
   if (2 * values > output.room) return nullptr;
   output.tag.body = BodyForm::own;
-  copy_columns(conversion(input.values, DType::fp32, output.at, type_of(input.spec.kind), values));
-  return output.at + 2 * values;
+  std::byte* out = output.at;
+  for (std::int64_t done = 0; done < values; done += kBlockValues) {
+    const std::int64_t count = std::min(kBlockValues, values - done);
+    copy_columns(conversion(input.values + done, DType::fp32, input.scratch.words(),
+                            type_of(input.spec.kind), count));
+    std::memcpy(out, input.scratch.words(), static_cast<std::size_t>(2 * count));
+    out += 2 * count;
+  }
+  return out;
 }
 
 PayloadFault decode_halves(const BodyReader& reader) {
   const std::int64_t values = reader.shape.values();
   const auto halves = reader.bytes.take_bytes(2 * static_cast<std::uint64_t>(values));
   if (reader.bytes.failed()) return "ends inside its values";
-  copy_columns(
-      conversion(halves.data(), type_of(reader.spec.kind), reader.out, DType::fp32, values));
+  for (std::int64_t done = 0; done < values; done += kBlockValues) {
+    const std::int64_t count = std::min(kBlockValues, values - done);
+    std::memcpy(reader.scratch.words(), halves.data() + 2 * done,
+                static_cast<std::size_t>(2 * count));
+    copy_columns(conversion(reader.scratch.words(), type_of(reader.spec.kind), reader.out + done,
+                            DType::fp32, count));
+  }
   return nullptr;
 }
 

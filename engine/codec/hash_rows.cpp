@@ -87,18 +87,24 @@ HWY_INLINE std::uint64_t hash_row(const std::byte* at, std::int64_t bytes) {
 
 #endif
 
+/// Up to 16 bytes by two loads that may overlap; rows have equal lengths.
 template <class Word>
-void hash_words(const ByteRows& rows, std::uint64_t* hashes) {
+void hash_short(const ByteRows& rows, std::uint64_t* hashes) {
+  const std::int64_t last = rows.row_bytes - static_cast<std::int64_t>(sizeof(Word));
   for (std::int64_t r = 0; r < rows.rows; ++r) {
-    Word word;
-    std::memcpy(&word, rows.row(r), sizeof(Word));
-    hashes[r] = absorb(1, word);
+    Word first_word;
+    Word last_word;
+    std::memcpy(&first_word, rows.row(r), sizeof(Word));
+    std::memcpy(&last_word, rows.row(r) + last, sizeof(Word));
+    hashes[r] = absorb(absorb(1, first_word), last_word);
   }
 }
 
 void hash_all(const ByteRows& rows, std::uint64_t* hashes) {
-  if (rows.row_bytes == 4) return hash_words<std::uint32_t>(rows, hashes);
-  if (rows.row_bytes == 8) return hash_words<std::uint64_t>(rows, hashes);
+  if (rows.row_bytes <= 1) return hash_short<std::uint8_t>(rows, hashes);
+  if (rows.row_bytes <= 3) return hash_short<std::uint16_t>(rows, hashes);
+  if (rows.row_bytes <= 8) return hash_short<std::uint32_t>(rows, hashes);
+  if (rows.row_bytes <= 16) return hash_short<std::uint64_t>(rows, hashes);
   for (std::int64_t r = 0; r < rows.rows; ++r) hashes[r] = hash_row(rows.row(r), rows.row_bytes);
 }
 

@@ -43,9 +43,10 @@ std::int64_t keep_distinct_codes(const BodyInput& input, QuantizedChunk& chunk) 
 }
 
 /// Where the escapes stand among the distinct rows. The list of escaped rows has served its turn.
-const std::uint32_t* places_of_escapes(const BodyInput& input, const QuantizedChunk& chunk) {
+const std::uint32_t* places_of_escapes(const BodyInput& input, const QuantizedChunk& chunk,
+                                       bool dedups) {
   const Escapes& escapes = chunk.escapes;
-  if (!finds_equal_rows(input.spec.kind)) return escapes.positions;
+  if (!dedups) return escapes.positions;
   std::uint32_t* places = input.scratch.escaped_rows();
   const std::int64_t dim = chunk.shape.dim;
   for (std::int64_t i = 0; i < escapes.count; ++i) {
@@ -97,12 +98,11 @@ bool is_due(CodecKind kind, const PayloadTag& tag) {
   return tag.index == IndexForm::none || finds_equal_rows(kind);
 }
 
-}  // namespace
-
-std::byte* encode_sections(const BodyInput& input, BodyOutput& output) {
+/// Null, and nothing written, where the body would have more bytes than `limit`.
+std::byte* encode_rows(const BodyInput& input, bool dedups, std::int64_t limit,
+                       BodyOutput& output) {
   const CodecScratch& scratch = input.scratch;
   const std::int64_t rows = input.shape.rows;
-  const bool dedups = finds_equal_rows(input.spec.kind);
   const bool allow_huffman = input.spec.kind == CodecKind::dedup_huffman;
   QuantizedChunk chunk;
   chunk.values = input.values;
@@ -126,7 +126,7 @@ std::byte* encode_sections(const BodyInput& input, BodyOutput& output) {
   const std::int64_t bytes = (input.spec.relative ? 4 : 0) +
                              varint_bytes(static_cast<std::uint32_t>(distinct)) + index.bytes +
                              codes.bytes + escape_bytes(chunk.escapes);
-  if (bytes > output.room) return nullptr;
+  if (bytes > limit) return nullptr;
   output.tag = {BodyForm::sections, index.form, codes.form, chunk.escapes.count > 0, false};
   std::byte* at = quantized ? write_step(input, chunk.quantizer, output) : output.at;
   if (index.form != IndexForm::none) {
@@ -134,7 +134,23 @@ std::byte* encode_sections(const BodyInput& input, BodyOutput& output) {
     at = write_index(index, scratch.row_index(), rows, distinct, scratch.narrow_index(), at);
   }
   at = write_codes(codes, chunk.codes, scratch, at);
-  return write_escapes(chunk.escapes, places_of_escapes(input, chunk), chunk.values, at);
+  return write_escapes(chunk.escapes, places_of_escapes(input, chunk, dedups), chunk.values, at);
+}
+
+/// Rows of fewer columns may be shorter than an index: both ways are tried.
+constexpr std::int64_t kWideRow = 8;
+
+}  // namespace
+
+std::byte* encode_sections(const BodyInput& input, BodyOutput& output) {
+  const bool dedups = finds_equal_rows(input.spec.kind);
+  if (!dedups || input.shape.dim >= kWideRow) {
+    return encode_rows(input, dedups, output.room, output);
+  }
+  std::byte* const plain = encode_rows(input, false, output.room, output);
+  const std::int64_t limit = plain == nullptr ? output.room : plain - output.at;
+  std::byte* const merged = encode_rows(input, true, limit, output);
+  return merged != nullptr ? merged : plain;
 }
 
 PayloadFault decode_sections(const BodyReader& reader) {
