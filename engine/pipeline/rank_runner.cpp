@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/cpu/cores.hpp"
 #include "engine/pipeline/dp.hpp"
 #include "engine/pipeline/rb.hpp"
 #include "engine/pipeline/ub.hpp"
@@ -53,6 +54,10 @@ RankRunner::RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory,
     communicators_.push_back(
         std::make_unique<ProbedCommunicator>(fabric.communicator(rank, s), plan.topology));
     streams_.push_back(make_cpu_stream(mode, fmt::format("rank {} s{}", rank, s).c_str()));
+    if (mode == StreamMode::threaded) {
+      const int core = core_of(rank, plan.topology.ranks(), s, plan.schedule.streams);
+      streams_.back()->enqueue([core] { stay_on_core(core); });
+    }
   }
   const SchedulePresence presence = presence_of(plan.workload, plan.layout);
   const auto place = [&](ClusterType type, std::unique_ptr<Cluster> cluster) {

@@ -107,6 +107,16 @@ TEST(ComparisonRule, AnInterruptedResultIsWiderThanOneOfTheRule) {
 /// Block times of a layout against itself in order of time.
 using Recording = std::vector<double>;
 
+/// tests/profiler/data/NAME.txt: what a machine really did.
+Recording real_recording(const std::string& name) {
+  std::ifstream file(std::string(SHARDSCOPE_SOURCE_DIR) + "/tests/profiler/data/" + name + ".txt");
+  Recording blocks;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with('#')) blocks.push_back(std::stod(line));
+  }
+  return blocks;
+}
+
 /// Autocorrelated noise, a slow drift, rare spikes, a change of clock speed.
 Recording synthetic_recording(std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -180,13 +190,22 @@ void expect_honest(const Recording& recording, const StopRule& rule, double spee
   EXPECT_GE(coverage.running_share, 0.95);
 }
 
-TEST(ComparisonHonesty, IntervalCoversTheTruthOverReplaysOfASyntheticRecording) {
-  const Recording recording = synthetic_recording(11);
+void expect_honest_rules(const Recording& recording) {
   for (const double speedup : {1.0, 1.02}) {
     expect_honest(recording, {.target = 0.01, .maximum_pairs = 128}, speedup, 1);
     expect_honest(recording, {.target = 0.02, .maximum_pairs = 128}, speedup, 2);
     expect_honest(recording, {.target = 0, .maximum_pairs = 40}, speedup, 3);
   }
+}
+
+TEST(ComparisonHonesty, IntervalCoversTheTruthOverReplaysOfASyntheticRecording) {
+  expect_honest_rules(synthetic_recording(11));
+}
+
+TEST(ComparisonHonesty, IntervalCoversTheTruthOverReplaysOfABusyMachine) {
+  const Recording recording = real_recording("busy_machine");
+  ASSERT_GE(recording.size(), 4000u);
+  expect_honest_rules(recording);
 }
 
 }  // namespace
