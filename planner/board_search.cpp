@@ -1,7 +1,9 @@
 #include "planner/board_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <numeric>
 
@@ -10,6 +12,10 @@ namespace shardscope {
 namespace {
 
 constexpr double kWorthwhile = 1e-4;
+
+/// A cell with less than this share of a rank's mean work and memory is not worth cutting further.
+constexpr double kSmallCell = 0.1;
+constexpr double kSmallMemory = 0.05;
 
 std::size_t as_index(std::int32_t value) {
   return static_cast<std::size_t>(value);
@@ -111,10 +117,32 @@ void BoardSearch::make_options(const std::vector<FormSet>& allowed, const LoadFi
       if (work[t] > 0) break;  // the uncut one
     }
   }
+  const double total = std::accumulate(work.begin(), work.end(), 0.0);
+  for (std::vector<TableOption>& set : options_)
+    drop_needless_cuts(set, total / context_.topology.ranks());
   for (std::size_t t = 0; t < allowed.size(); ++t)
     if (leader_[t] == static_cast<std::int32_t>(t) && pinned_[t] == nullptr) order_.push_back(t);
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::size_t a, std::size_t b) { return work[a] > work[b]; });
+}
+
+/// Of every form, options with more cells than the first whose cells are small go.
+void BoardSearch::drop_needless_cuts(std::vector<TableOption>& options, double rank_work) const {
+  const auto is_small = [&](const TableOption& option) {
+    return std::all_of(option.cells.begin(), option.cells.end(), [&](const BoardShard& cell) {
+      return board_.work_of(cell.seconds) <= kSmallCell * rank_work &&
+             cell.bytes <= kSmallMemory * context_.memory.capacity();
+    });
+  };
+  std::array<std::size_t, kTableForms> enough;
+  enough.fill(SIZE_MAX);
+  for (const TableOption& option : options) {
+    std::size_t& least = enough[static_cast<std::size_t>(option.form)];
+    if (option.cells.size() < least && is_small(option)) least = option.cells.size();
+  }
+  std::erase_if(options, [&](const TableOption& option) {
+    return option.cells.size() > enough[static_cast<std::size_t>(option.form)];
+  });
 }
 
 /// A group that lies on one rank: only uncut options, and the leader's carry all members' work.
@@ -228,18 +256,37 @@ void BoardSearch::priced(const TableOption& option, Candidate& candidate) const 
                    board_.mean_share() * added / context_.topology.ranks();
 }
 
-BoardSearch::Candidate BoardSearch::try_anywhere(std::size_t table,
-                                                 const TableOption& option) const {
+/// Every rank by falling room for work: as many in order as an option usually asks for.
+BoardSearch::IdleRanks BoardSearch::idle_ranks(std::size_t table) const {
+  IdleRanks idle;
+  std::size_t most = 0;
+  for (const TableOption& option : options(table))
+    if (option.blocks == 0 && !option.everywhere) most = std::max(most, option.cells.size());
+  if (most == 0) return idle;
+  for (std::int32_t r = 0; r < context_.topology.ranks(); ++r)
+    if (may_hold(table, r)) idle.ranks.emplace_back(board_.work(r), r);
+  constexpr std::size_t kSpare = 16;  // ranks without memory for a cell are passed over
+  idle.sorted = std::min(idle.ranks.size(), most + kSpare);
+  std::partial_sort(idle.ranks.begin(),
+                    idle.ranks.begin() + static_cast<std::ptrdiff_t>(idle.sorted),
+                    idle.ranks.end());
+  return idle;
+}
+
+BoardSearch::Candidate BoardSearch::try_anywhere(const TableOption& option, IdleRanks& idle) const {
   Candidate candidate;
   const std::size_t cells = option.cells.size();
-  std::vector<std::pair<double, std::int32_t>> ranks;
-  for (std::int32_t r = 0; r < context_.topology.ranks(); ++r)
-    if (may_hold(table, r) && board_.fits(r, option.cells.front().bytes + option.everywhere_bytes))
-      ranks.emplace_back(board_.work(r), r);
-  if (ranks.size() < cells) return candidate;
-  std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(cells), ranks.end());
-  for (std::size_t i = 0; i < cells; ++i) candidate.choice.owners.push_back(ranks[i].second);
-  priced(option, candidate);
+  const double bytes = option.cells.front().bytes + option.everywhere_bytes;
+  if (idle.ranks.size() < cells) return candidate;
+  std::vector<std::int32_t>& owners = candidate.choice.owners;
+  for (std::size_t i = 0; i < idle.ranks.size() && owners.size() < cells; ++i) {
+    if (i == idle.sorted) {
+      std::sort(idle.ranks.begin() + static_cast<std::ptrdiff_t>(i), idle.ranks.end());
+      idle.sorted = idle.ranks.size();
+    }
+    if (board_.fits(idle.ranks[i].second, bytes)) owners.push_back(idle.ranks[i].second);
+  }
+  if (owners.size() == cells) priced(option, candidate);
   return candidate;
 }
 
@@ -301,7 +348,8 @@ BoardSearch::Candidate BoardSearch::try_everywhere(std::size_t table,
   return candidate;
 }
 
-BoardSearch::Candidate BoardSearch::try_option(std::size_t table, std::int32_t at) const {
+BoardSearch::Candidate BoardSearch::try_option(std::size_t table, std::int32_t at,
+                                               IdleRanks& idle) const {
   const TableOption& option = options(table)[as_index(at)];
   Candidate candidate;
   if (option.form == TableForm::replicated) {
@@ -312,7 +360,7 @@ BoardSearch::Candidate BoardSearch::try_option(std::size_t table, std::int32_t a
   } else if (option.everywhere) {
     candidate = try_everywhere(table, option);
   } else {
-    candidate = try_anywhere(table, option);
+    candidate = try_anywhere(option, idle);
   }
   candidate.choice.option = at;
   return candidate;
@@ -320,8 +368,9 @@ BoardSearch::Candidate BoardSearch::try_option(std::size_t table, std::int32_t a
 
 BoardSearch::Candidate BoardSearch::best_of(std::size_t table) const {
   Candidate best;
+  IdleRanks idle = idle_ranks(table);
   for (std::size_t o = 0; o < options(table).size(); ++o) {
-    Candidate candidate = try_option(table, static_cast<std::int32_t>(o));
+    Candidate candidate = try_option(table, static_cast<std::int32_t>(o), idle);
     if (!candidate.found) continue;
     const bool tie = best.found && std::abs(candidate.cost - best.cost) <= 1e-12 * best.cost;
     if (!best.found || (tie ? candidate.spread < best.spread : candidate.cost < best.cost))

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "planner/bound.hpp"
@@ -46,18 +47,25 @@ class BoardSearch {
     double spread = 0;  ///< work of the ranks chosen: breaks ties
     Choice choice;
   };
+  /// Ranks a table may use by work; the first `sorted` are in order.
+  struct IdleRanks {
+    std::vector<std::pair<double, std::int32_t>> ranks;
+    std::size_t sorted = 0;
+  };
   [[nodiscard]] const std::vector<TableOption>& options(std::size_t table) const {
     return options_[option_set_[table]];
   }
   void make_options(const std::vector<FormSet>& allowed, const LoadFields& prices);
+  void drop_needless_cuts(std::vector<TableOption>& options, double rank_work) const;
   void keep_whole(std::size_t leader, const std::vector<FormSet>& allowed,
                   const LoadFields& prices);
   void place_pinned();
   void set_floor();
   void put(std::size_t table, const Choice& choice, double sign);
   [[nodiscard]] Candidate best_of(std::size_t table) const;
-  [[nodiscard]] Candidate try_option(std::size_t table, std::int32_t option) const;
-  [[nodiscard]] Candidate try_anywhere(std::size_t table, const TableOption& option) const;
+  [[nodiscard]] IdleRanks idle_ranks(std::size_t table) const;
+  [[nodiscard]] Candidate try_option(std::size_t table, std::int32_t option, IdleRanks& idle) const;
+  [[nodiscard]] Candidate try_anywhere(const TableOption& option, IdleRanks& idle) const;
   [[nodiscard]] Candidate try_blocks(std::size_t table, const TableOption& option) const;
   [[nodiscard]] Candidate try_everywhere(std::size_t table, const TableOption& option) const;
   [[nodiscard]] bool may_hold(std::size_t table, std::int32_t rank) const;

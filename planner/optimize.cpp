@@ -22,12 +22,16 @@ namespace {
 constexpr std::size_t kMixturesSearched = 3;
 constexpr double kFloors[] = {0.15, 1.0};  ///< least share of a stage that counts
 constexpr int kImprovePasses = 8;
-constexpr int kShakesAnEffort = 4;
+constexpr double kShakesAnEffort = 4;
+/// Tables x ranks above which shaking gets less, as every pass takes longer.
+constexpr double kShakenCells = 2e5;
 constexpr double kShakenShare = 0.15;
 constexpr std::size_t kPolished = 2;
 /// Ranks x evaluations that polishing may spend for an effort of 1.
-constexpr int kPolishRankEvaluations = 64000;
+constexpr int kPolishRankEvaluations = 25000;
 constexpr int kMostPolishEvaluations = 600;
+/// Tables x ranks above which one mixture is searched and nothing polished.
+constexpr double kLargeCells = 1e6;
 /// TorchRec's own planner tries thousands of proposals: a start only where that is quick, or where
 /// TorchRec will train.
 constexpr std::size_t kMostTablesForTorchRecStart = 64;
@@ -82,6 +86,11 @@ class PlanSearch {
     return !stopped_ || found_.empty();
   }
 
+  /// Tables x ranks: what a pass over the board costs.
+  [[nodiscard]] double cells() const {
+    return static_cast<double>(context_.facts.tables.size()) * context_.topology.ranks();
+  }
+
   [[nodiscard]] bool check_is_cheap() const {
     const double ranks = context_.topology.ranks();
     return options_.predict.executor != Executor::engine ||
@@ -111,7 +120,14 @@ class PlanSearch {
     return true;
   }
 
-  /// True and the layout's seconds kept where it is valid; else the first error is remembered.
+  /// Whether a layout of these seconds is worth the check.
+  [[nodiscard]] bool is_better(double seconds) const {
+    return std::all_of(found_.begin(), found_.end(),
+                       [&](const Found& f) { return seconds < f.seconds; });
+  }
+
+  /// True and the layout's seconds kept where it is valid and the fastest so far; else the first
+  /// error is remembered.
   bool consider(const std::string& name, const Layout& layout) {
     OptimizeStart start{name, false, 0};
     if (obeys(layout)) {
@@ -119,7 +135,7 @@ class PlanSearch {
           predicted_seconds(context_.workload, context_.topology, layout, options_.predict);
       if (seconds) {
         start.seconds = *seconds;
-        start.fits = is_valid(layout);
+        start.fits = is_better(*seconds) && is_valid(layout);
       }
     }
     plan_.starts.push_back(start);
@@ -177,7 +193,7 @@ class PlanSearch {
     std::mt19937_64 random(options_.seed);
     std::size_t searched = 0;
     for (const MixtureBound& mixture : mixtures.mixtures) {
-      if (searched == kMixturesSearched) return;
+      if (searched == (cells() > kLargeCells ? 1 : kMixturesSearched)) return;
       bool placed = false;
       for (const double floor : kFloors) {
         if (!go_on("search")) return;
@@ -207,7 +223,7 @@ class PlanSearch {
         shortage_ += excess_;  // the model counted too little: plan for less
         continue;
       }
-      if (valid) shake(board, name, random);
+      shake(board, name, random);
       return true;
     }
     return true;
@@ -216,7 +232,8 @@ class PlanSearch {
   void shake(BoardSearch& board, const std::string& name, std::mt19937_64& random) {
     std::vector<BoardSearch::Choice> best = board.choices();
     double least = board.cost();
-    for (int round = 0; round < kShakesAnEffort * options_.effort; ++round) {
+    const double rounds = options_.effort * kShakesAnEffort * std::min(1.0, kShakenCells / cells());
+    for (int round = 0; round < rounds; ++round) {
       if (!go_on("search")) return;
       board.shake(random, kShakenShare);
       board.improve();
@@ -243,6 +260,7 @@ class PlanSearch {
   }
 
   void polish_best() {
+    if (cells() > kLargeCells) return;
     std::stable_sort(found_.begin(), found_.end(), by_seconds);
     const std::size_t count = std::min(found_.size(), kPolished);
     const int evaluations =

@@ -40,7 +40,7 @@ struct OptimizeOptions {
 /// A start and what it is predicted to take.
 struct OptimizeStart {
   std::string name;
-  bool fits = false;  ///< passes check()
+  bool fits = false;  ///< passes check(); not looked at where it is no faster than what is found
   double seconds = 0;
 };
 
