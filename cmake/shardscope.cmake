@@ -151,21 +151,33 @@ function(shardscope_cuda_host)
       ${PROJECT_SOURCE_DIR}/engine/cuda/host/fiber.cpp
       PROPERTIES COMPILE_OPTIONS "-fno-sanitize=thread;-DSHARDSCOPE_TSAN_FIBERS")
   endif()
-  file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/engine/cuda/*.cpp)
-  add_executable(test_cuda ${tests}
-    ${PROJECT_SOURCE_DIR}/tests/engine/cpu/kernel_cases.cpp
-    ${PROJECT_SOURCE_DIR}/tests/engine/cpu/gradient_cases.cpp
-    ${PROJECT_SOURCE_DIR}/tests/engine/pipeline/cases.cpp
-    ${PROJECT_SOURCE_DIR}/tests/engine/pipeline/reference.cpp
-    ${PROJECT_SOURCE_DIR}/tests/engine/pipeline/run_case.cpp)
-  target_link_libraries(test_cuda PRIVATE shardscope_cuda_host
-    GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_definitions(test_cuda PRIVATE
-    SHARDSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    SHARDSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  target_precompile_headers(test_cuda PRIVATE <gtest/gtest.h> <string> <vector>)
+  set(folder ${PROJECT_SOURCE_DIR}/tests/engine)
+  # What the packed check runs on a GPU as well.
+  set(shared
+    ${folder}/cuda/assembly_test.cpp ${folder}/cuda/both_devices.cpp ${folder}/cuda/gather_test.cpp
+    ${folder}/cuda/gradient_test.cpp ${folder}/cuda/index_test.cpp
+    ${folder}/cuda/invariance_test.cpp ${folder}/cpu/kernel_cases.cpp
+    ${folder}/cpu/gradient_cases.cpp ${folder}/pipeline/cases.cpp
+    ${folder}/pipeline/reference.cpp ${folder}/pipeline/run_case.cpp)
+  add_library(shardscope_cuda_tests OBJECT ${shared})
+  set_target_properties(shardscope_cuda_tests PROPERTIES UNITY_BUILD OFF)
+  target_link_libraries(shardscope_cuda_tests PUBLIC shardscope_cuda_host GTest::gtest GTest::gmock)
+  target_precompile_headers(shardscope_cuda_tests PRIVATE <gtest/gtest.h> <string> <vector>)
+  file(GLOB tests CONFIGURE_DEPENDS ${folder}/cuda/*.cpp)
+  list(REMOVE_ITEM tests ${shared})
+  add_executable(test_cuda ${tests})
+  target_link_libraries(test_cuda PRIVATE shardscope_cuda_tests GTest::gtest_main)
+  target_compile_definitions(test_cuda PRIVATE SHARDSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   set_target_properties(test_cuda PROPERTIES
     UNITY_BUILD OFF
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   add_test(NAME cuda COMMAND test_cuda)
+  # The packed check (scripts/gpu-check), built on demand.
+  file(GLOB check CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu_check/*.cpp)
+  add_executable(gpu_check EXCLUDE_FROM_ALL ${check})
+  target_link_libraries(gpu_check PRIVATE shardscope_cuda_tests)
+  target_link_options(gpu_check PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
+  set_target_properties(gpu_check PROPERTIES
+    UNITY_BUILD OFF
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()

@@ -3,8 +3,11 @@
 // returns; the calls of a list may run in any order or at once (none reads what another writes).
 // The list and all it points at stay valid until the stream has run it: nothing is copied.
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "engine/assembly.hpp"
 #include "engine/ops.hpp"
@@ -43,6 +46,21 @@ class Ops {
   virtual void add_sums(Stream& stream, std::span<const AddSums> calls) = 0;
   virtual void pack_sums(Stream& stream, std::span<const PackSums> calls) = 0;
   virtual void unpack_sums(Stream& stream, std::span<const UnpackSums> calls) = 0;
+};
+
+/// Where the ranks of an engine run, if not on the cpu device.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  [[nodiscard]] virtual Ops& ops() = 0;
+  /// A rank's stream on a fabric of that mode.
+  [[nodiscard]] virtual Result<std::unique_ptr<Stream>> stream(StreamMode mode,
+                                                               const char* name) = 0;
+  /// Zero bytes that kernels and tasks of streams reach; they go back with the pointer. Null: memory
+  /// of the host will do. `purpose` names it in errors.
+  [[nodiscard]] virtual Result<std::shared_ptr<std::byte>> allocate(std::int64_t bytes,
+                                                                    std::string_view purpose) = 0;
 };
 
 /// Runs the kernels of engine/cpu on the stream's thread, a list one call after the other.

@@ -29,7 +29,7 @@ class Recorder;
 
 namespace shardscope::engine {
 
-class Ops;
+class Device;
 
 enum class CommKind : std::uint8_t { threads, loopback };
 
@@ -46,7 +46,7 @@ struct EngineConfig {
   BoundDecay decay;          ///< of the bounds of the layout's codecs
   InitialWeights initial = InitialWeights::uniform;
   bool deferred_streams = false;  ///< debug: StreamMode::deferred
-  std::shared_ptr<Ops> ops;       ///< the device; null: the cpu device
+  std::shared_ptr<Device> device;  ///< null: the cpu device
   Fault fault = Fault::none;      ///< tests only
 };
 

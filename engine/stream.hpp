@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "layout/result.hpp"
+
 namespace shardscope::engine {
 
 /// A callable in fixed storage: enqueuing never allocates. Captures must be trivially copyable and
@@ -59,6 +61,8 @@ class Stream {
   virtual void wait(const Event& event) = 0;
   /// Blocks the host until the event is complete.
   virtual void synchronize(const Event& event) = 0;
+  /// The first failure of the device on this stream; what is enqueued after it may not run.
+  [[nodiscard]] virtual Status status() const { return {}; }
 };
 
 /// How a cpu stream runs its work.

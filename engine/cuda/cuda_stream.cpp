@@ -23,12 +23,16 @@ void run_task(void* task) {
 
 }  // namespace
 
-CudaStream::CudaStream(const RuntimeApi& runtime, int device, std::string place)
-    : runtime_(runtime), device_(device), place_(std::move(place)), tasks_(kTasks) {}
+CudaStream::CudaStream(const RuntimeApi& runtime, int device, std::string place, HostTasks tasks)
+    : runtime_(runtime),
+      device_(device),
+      place_(std::move(place)),
+      host_tasks_(tasks),
+      tasks_(kTasks) {}
 
 Result<std::unique_ptr<CudaStream>> CudaStream::create(const RuntimeApi& runtime, int device,
-                                                       std::string place) {
-  std::unique_ptr<CudaStream> stream(new CudaStream(runtime, device, std::move(place)));
+                                                       std::string place, HostTasks tasks) {
+  std::unique_ptr<CudaStream> stream(new CudaStream(runtime, device, std::move(place), tasks));
   if (Status status = stream->open(); !status) return fail(status.error());
   return stream;
 }
@@ -79,6 +83,12 @@ Status CudaStream::status() const {
 }
 
 void CudaStream::enqueue(const Task& task) {
+  if (host_tasks_ == HostTasks::inline_) {
+    synchronize(record());
+    Task now = task;
+    now();
+    return;
+  }
   const std::size_t slot = task_count_ % kTasks;
   const std::size_t block = slot / kTaskBlock;
   if (slot % kTaskBlock == 0 && task_count_ >= kTasks) {

@@ -1,6 +1,5 @@
 #pragma once
-// A stream of a GPU. Tasks of the host run in order between the kernels; they may not call the
-// runtime.
+// A stream of a GPU. Tasks of the host run in order between the kernels.
 
 #include <cstdint>
 #include <memory>
@@ -16,11 +15,18 @@ namespace shardscope::engine::cuda {
 /// Pinned memory for what is copied to the device ahead of kernels.
 inline constexpr std::int64_t kUploadBytes = std::int64_t{8} << 20;
 
+/// Where tasks of the host run.
+enum class HostTasks : std::uint8_t {
+  queued,   ///< on a thread of the driver, when the stream comes there; they may not call CUDA
+  inline_,  ///< on the calling thread, once the stream is idle (loopback: one rank after another)
+};
+
 class CudaStream final : public Stream {
  public:
   /// `place` names the stream's owner in errors. The runtime must outlive the stream.
   [[nodiscard]] static Result<std::unique_ptr<CudaStream>> create(const RuntimeApi& runtime,
-                                                                  int device, std::string place);
+                                                                  int device, std::string place,
+                                                                  HostTasks tasks);
   ~CudaStream() override;
 
   void enqueue(const Task& task) override;
@@ -41,16 +47,17 @@ class CudaStream final : public Stream {
   /// Takes a call's error number; the first one other than 0 stays.
   void check(int error, const char* call);
   /// The first failure of the stream.
-  [[nodiscard]] Status status() const;
+  [[nodiscard]] Status status() const override;
 
  private:
-  CudaStream(const RuntimeApi& runtime, int device, std::string place);
+  CudaStream(const RuntimeApi& runtime, int device, std::string place, HostTasks tasks);
   [[nodiscard]] Status open();
   void enter_upload_half(std::size_t half);
 
   const RuntimeApi& runtime_;
   int device_;
   std::string place_;
+  HostTasks host_tasks_;
   NativeStream stream_ = nullptr;
   std::vector<NativeEvent> events_;  ///< by sequence; a reused one stands for a later moment
   std::uint64_t sequence_ = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/device.hpp"
 #include "layout/invariant.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -29,15 +30,24 @@ void unpoison(std::byte* /*from*/, std::int64_t /*bytes*/) {}
 }  // namespace
 
 Result<std::unique_ptr<Arena>> Arena::create(std::int32_t rank,
-                                             const std::vector<BufferSpec>& list) {
+                                             const std::vector<BufferSpec>& list, Device* device) {
   const auto guards = kGuardBytes * static_cast<std::int64_t>(list.size());
-  auto memory =
-      HugeMemory::allocate(arena_bytes(list) + guards, fmt::format("arena of rank {}", rank));
-  if (!memory) return fail(memory.error());
+  const std::int64_t bytes = arena_bytes(list) + guards;
+  const std::string purpose = fmt::format("arena of rank {}", rank);
   std::unique_ptr<Arena> arena(new Arena);
-  arena->memory_ = std::move(*memory);
-  std::byte* next = arena->memory_.data();
-  poison(next, arena->memory_.bytes());
+  if (device != nullptr) {
+    auto memory = device->allocate(bytes, purpose);
+    if (!memory) return fail(memory.error());
+    arena->device_memory_ = std::move(*memory);
+  }
+  if (arena->device_memory_ == nullptr) {
+    auto memory = HugeMemory::allocate(bytes, purpose);
+    if (!memory) return fail(memory.error());
+    arena->memory_ = std::move(*memory);
+    poison(arena->memory_.data(), arena->memory_.bytes());
+  }
+  std::byte* next =
+      arena->device_memory_ != nullptr ? arena->device_memory_.get() : arena->memory_.data();
   for (const BufferSpec& spec : list) {
     unpoison(next, spec.bytes);
     const bool added =

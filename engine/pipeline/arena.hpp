@@ -16,14 +16,18 @@
 
 namespace shardscope::engine {
 
+class Device;
+
 /// Owns the block, on huge pages where the system has them. Every buffer starts on kBufferAlignment
 /// and is zero at first. Under the address sanitizer what lies behind a buffer is poisoned, so that
 /// an overrun is seen.
 class Arena {
  public:
-  /// Fails with what was asked and what the machine has left.
+  /// In the device's memory, or the host's without one. Fails with what was asked and what the
+  /// machine has left.
   [[nodiscard]] static Result<std::unique_ptr<Arena>> create(std::int32_t rank,
-                                                             const std::vector<BufferSpec>& list);
+                                                             const std::vector<BufferSpec>& list,
+                                                             Device* device = nullptr);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -52,6 +56,7 @@ class Arena {
 
   std::map<std::pair<std::int32_t, std::string>, Buffer, std::less<>> buffers_;
   HugeMemory memory_;
+  std::shared_ptr<std::byte> device_memory_;
   std::int64_t used_bytes_ = 0;
 };
 

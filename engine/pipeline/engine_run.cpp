@@ -79,7 +79,8 @@ EngineRun::EngineRun(EngineConfig config, std::shared_ptr<const BatchSource> sou
       source_(std::move(source)),
       given_(std::move(given)),
       epoch_ns_(steady_ns()),
-      ops_(config_.ops != nullptr ? config_.ops : make_cpu_ops()) {}
+      cpu_ops_(make_cpu_ops()),
+      ops_(config_.device != nullptr ? &config_.device->ops() : cpu_ops_.get()) {}
 
 EngineRun::~EngineRun() = default;
 
@@ -132,6 +133,7 @@ std::unique_ptr<RunPlan> EngineRun::make_plan(const Layout& layout) const {
   plan->routes = routes_of(plan->workload, plan->topology, plan->layout);
   plan->readers = features_by_table(plan->workload);
   plan->seed = config_.seed;
+  plan->device = config_.device.get();
   plan->loss_scale = static_cast<float>(config_.loss_scale);
   plan->decay = config_.decay;
   plan->fault = config_.fault;

@@ -34,17 +34,34 @@ Result<std::unique_ptr<RankRunner>> RankRunner::create(const RunPlan& plan, std:
     if (!created) return fail(created.error());
     dense = std::move(*created);
   }
-  return std::unique_ptr<RankRunner>(
-      new RankRunner(plan, std::move(*memory), std::move(dense), fabric, mode, ops, given));
+  std::vector<std::unique_ptr<Stream>> streams;
+  for (std::int32_t s = 0; s < plan.schedule.streams; ++s) {
+    const std::string name = fmt::format("rank {} s{}", rank, s);
+    if (plan.device == nullptr) {
+      streams.push_back(make_cpu_stream(mode, name.c_str()));
+      if (mode == StreamMode::threaded) {
+        const int core = core_of(rank, plan.topology.ranks(), s, plan.schedule.streams);
+        streams.back()->enqueue([core] { stay_on_core(core); });
+      }
+      continue;
+    }
+    auto stream = plan.device->stream(mode, name.c_str());
+    if (!stream) return fail(stream.error());
+    streams.push_back(std::move(*stream));
+  }
+  return std::unique_ptr<RankRunner>(new RankRunner(plan, std::move(*memory), std::move(dense),
+                                                    fabric, std::move(streams), mode, ops, given));
 }
 
 RankRunner::RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory,
-                       std::unique_ptr<DenseStage> dense, Fabric& fabric, StreamMode mode, Ops& ops,
+                       std::unique_ptr<DenseStage> dense, Fabric& fabric,
+                       std::vector<std::unique_ptr<Stream>> streams, StreamMode mode, Ops& ops,
                        const GivenGradients* given)
     : plan_(plan),
       memory_(std::move(memory)),
       given_(given),
       mode_(mode),
+      streams_(std::move(streams)),
       dense_(std::move(dense)) {
   const std::int32_t rank = memory_->rank();
   for (const ScheduleStep& step : plan.schedule.steps) {
@@ -53,11 +70,6 @@ RankRunner::RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory,
   for (std::int32_t s = 0; s < plan.schedule.streams; ++s) {
     communicators_.push_back(
         std::make_unique<ProbedCommunicator>(fabric.communicator(rank, s), plan.topology));
-    streams_.push_back(make_cpu_stream(mode, fmt::format("rank {} s{}", rank, s).c_str()));
-    if (mode == StreamMode::threaded) {
-      const int core = core_of(rank, plan.topology.ranks(), s, plan.schedule.streams);
-      streams_.back()->enqueue([core] { stay_on_core(core); });
-    }
   }
   const SchedulePresence presence = presence_of(plan.workload, plan.layout);
   const auto place = [&](ClusterType type, std::unique_ptr<Cluster> cluster) {
@@ -102,6 +114,9 @@ Status RankRunner::run(const BatchRing& batches, const BlockRequest& request) {
   }
   for (const auto& stream : streams_) stream->synchronize(stream->record());
   if (Status status = communicators_.front()->status(); !status) return status;
+  for (const auto& stream : streams_) {
+    if (Status status = stream->status(); !status) return status;
+  }
   const auto last = times_.end() - static_cast<std::ptrdiff_t>(steps);
   used_prefetch_times_ = prefetch_times_;
   if (request.iterations > 1) {

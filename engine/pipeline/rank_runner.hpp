@@ -79,7 +79,8 @@ class RankRunner {
   };
 
   RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory,
-             std::unique_ptr<DenseStage> dense, Fabric& fabric, StreamMode mode, Ops& ops,
+             std::unique_ptr<DenseStage> dense, Fabric& fabric,
+             std::vector<std::unique_ptr<Stream>> streams, StreamMode mode, Ops& ops,
              const GivenGradients* given);
 
   [[nodiscard]] const RankBatch& batch(const BatchRing& batches, std::int64_t iteration) const;

@@ -17,6 +17,8 @@
 
 namespace shardscope::engine {
 
+class Device;
+
 /// Batches whose input_dist results may be alive at once.
 inline constexpr std::size_t kBatchSlots = 2;
 
@@ -32,6 +34,7 @@ struct RunPlan {
   float loss_scale = 1;
   BoundDecay decay;  ///< of the bounds of the layout's codecs
   Fault fault = Fault::none;
+  Device* device = nullptr;  ///< null: the cpu device
 
   [[nodiscard]] std::int32_t ranks() const { return topology.ranks(); }
   [[nodiscard]] const Table& table(std::int32_t t) const {

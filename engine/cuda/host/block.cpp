@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -81,6 +82,7 @@ struct Block {
   std::vector<Runner*> ready;
   std::vector<Runner*> waiting;  ///< at the barrier
   std::vector<Shared> shared;
+  std::vector<Shared> used_shared;  ///< of the blocks before: freed behind the launch
   std::exception_ptr error;
   char start_tag = 0;
   char end_tag = 0;
@@ -94,8 +96,43 @@ struct Runner {
 
 thread_local Block* current_block = nullptr;
 thread_local Runner* current_runner = nullptr;
-thread_local std::vector<std::unique_ptr<Runner>> spare_runners;
 thread_local std::uint64_t order_seed = 0;
+
+/// Runners that no block uses now, of all OS threads: making one is expensive under
+/// ThreadSanitizer. The lock is one that ThreadSanitizer does not see, since it orders nothing that
+/// a kernel does.
+class RunnerPool {
+ public:
+  std::unique_ptr<Runner> take() {
+    lock();
+    std::unique_ptr<Runner> runner;
+    if (!spare_.empty()) {
+      runner = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    unlock();
+    return runner ? std::move(runner) : std::make_unique<Runner>();
+  }
+  void give(std::unique_ptr<Runner> runner) {
+    lock();
+    spare_.push_back(std::move(runner));
+    unlock();
+  }
+
+ private:
+  void lock() {
+    while (__atomic_test_and_set(&taken_, __ATOMIC_ACQUIRE)) std::this_thread::yield();
+  }
+  void unlock() { __atomic_clear(&taken_, __ATOMIC_RELEASE); }
+
+  bool taken_ = false;
+  std::vector<std::unique_ptr<Runner>> spare_;
+};
+
+RunnerPool& runner_pool() {
+  static RunnerPool pool;
+  return pool;
+}
 
 std::string place_of(const Block& block) {
   return fmt::format("block ({}, {}), thread {}", block.position.block_x, block.position.block_y,
@@ -141,9 +178,7 @@ void carry_threads(void* argument) {
 }
 
 Runner* take_runner(std::vector<std::unique_ptr<Runner>>& in_use) {
-  if (spare_runners.empty()) spare_runners.push_back(std::make_unique<Runner>());
-  in_use.push_back(std::move(spare_runners.back()));
-  spare_runners.pop_back();
+  in_use.push_back(runner_pool().take());
   return in_use.back().get();
 }
 
@@ -167,6 +202,7 @@ void report_stuck(Block& block) {
 void run_block(Block& block) {
   block.started = block.ended = block.at_barrier = 0;
   for (Warp& warp : block.warps) warp.arrived = 0;
+  for (Shared& shared : block.shared) block.used_shared.push_back(std::move(shared));
   block.shared.clear();
   std::vector<std::unique_ptr<Runner>> in_use;
   const auto threads = static_cast<std::uint32_t>(block.order.size());
@@ -188,7 +224,7 @@ void run_block(Block& block) {
       break;
     }
   }
-  for (auto& runner : in_use) spare_runners.push_back(std::move(runner));
+  for (auto& runner : in_use) runner_pool().give(std::move(runner));
   if (block.error) std::rethrow_exception(block.error);
 }
 

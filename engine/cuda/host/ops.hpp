@@ -1,5 +1,5 @@
 #pragma once
-// The cuda device's operations on the CPU, for tests: every kernel runs in host/block.hpp.
+// The cuda device on the CPU, for tests: its operations run every kernel in host/block.hpp.
 
 #include <memory>
 
@@ -7,7 +7,7 @@
 
 namespace shardscope::engine::cuda {
 
-/// Takes cpu streams.
-[[nodiscard]] std::unique_ptr<Ops> make_host_cuda_ops();
+/// On cpu streams and memory of the host.
+[[nodiscard]] std::shared_ptr<Device> make_host_cuda_device();
 
 }  // namespace shardscope::engine::cuda

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "engine/cuda/host/block.hpp"
-#include "engine/cuda/host/ops.hpp"
+#include "tests/engine/cuda/device_under_test.hpp"
 
 namespace shardscope::engine::testing {
 
@@ -22,17 +21,21 @@ void finish(Stream& stream) {
 void expect_equal_on_both(int cases,
                           const std::function<void(Ops&, Stream&, Random&, Transcript&)>& run) {
   const std::unique_ptr<Ops> cpu = make_cpu_ops();
-  const std::unique_ptr<Ops> cuda = cuda::make_host_cuda_ops();
+  const std::shared_ptr<Device> device = device_under_test();
   const auto stream = make_cpu_stream(StreamMode::inline_, "both");
+  const auto device_stream = device->stream(StreamMode::inline_, "both");
+  ASSERT_TRUE(device_stream) << to_string(device_stream.error());
   for_random_cases(scaled_cases(cases), [&](std::uint64_t seed) {
     Transcript expected;
     Transcript actual;
     Random first(seed);
     run(*cpu, *stream, first, expected);
     Random second(seed);
-    cuda::host::set_order_seed(seed % 3 == 0 ? 0 : seed);
-    run(*cuda, *stream, second, actual);
-    cuda::host::set_order_seed(0);
+    vary_order(seed % 3 == 0 ? 0 : seed);
+    run(device->ops(), **device_stream, second, actual);
+    vary_order(0);
+    const Status status = (*device_stream)->status();
+    ASSERT_TRUE(status) << to_string(status.error());
     EXPECT_TRUE(expected == actual) << "the devices write different bytes";
   });
 }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <iostream>
 
-#include "engine/cuda/host/ops.hpp"
 #include "tests/engine/cuda/both_devices.hpp"
+#include "tests/engine/cuda/device_under_test.hpp"
 #include "tests/engine/pipeline/run_case.hpp"
 
 namespace shardscope::engine {
@@ -25,11 +25,10 @@ TEST(CudaInvariance, EveryLayoutLearnsWhatOneRankLearns) {
   const std::uint64_t seed = testing::test_seed();
   const int cases = testing::scaled_cases(kDeviceCases);
   std::cout << "seed " << seed << ", " << cases << " cases\n";
-  const std::shared_ptr<Ops> ops = cuda::make_host_cuda_ops();
   for (int n = 0; n < cases; ++n) {
     PipelineCase value = make_case(seed, n);
     value.comm = CommKind::loopback;
-    value.ops = ops;
+    value.device = testing::device_under_test();
     const auto wrong = run_case(value);
     ASSERT_FALSE(wrong) << "case " << n << " of seed " << seed << ": " << *wrong << "\n"
                         << to_json(value);

@@ -22,7 +22,7 @@ TEST(CudaStream, RunsTasksInOrderAndGivesEverythingBack) {
   const RuntimeApi runtime = fake_runtime(machine);
   std::vector<int> order;
   {
-    auto stream = CudaStream::create(runtime, 0, "rank 0");
+    auto stream = CudaStream::create(runtime, 0, "rank 0", HostTasks::queued);
     ASSERT_TRUE(stream) << to_string(stream.error());
     for (int n = 0; n < 3000; ++n) (*stream)->enqueue([&order, n] { order.push_back(n); });
     (*stream)->synchronize((*stream)->record());
@@ -33,10 +33,22 @@ TEST(CudaStream, RunsTasksInOrderAndGivesEverythingBack) {
   EXPECT_EQ(machine.open, 0);
 }
 
+TEST(CudaStream, RunsTasksOnTheCallingThreadOnceItIsIdle) {
+  FakeMachine machine;
+  const RuntimeApi runtime = fake_runtime(machine);
+  auto stream = CudaStream::create(runtime, 0, "rank 0", HostTasks::inline_);
+  ASSERT_TRUE(stream);
+  bool ran = false;
+  (*stream)->enqueue([&ran] { ran = true; });
+  EXPECT_TRUE(ran);
+  EXPECT_EQ(machine.calls["host_function"], 0);
+  EXPECT_EQ(machine.calls["synchronize_event"], 1);
+}
+
 TEST(CudaStream, UploadsMoreThanItsPinnedMemoryHolds) {
   FakeMachine machine;
   const RuntimeApi runtime = fake_runtime(machine);
-  auto stream = CudaStream::create(runtime, 0, "rank 0");
+  auto stream = CudaStream::create(runtime, 0, "rank 0", HostTasks::queued);
   ASSERT_TRUE(stream);
   std::vector<std::uint8_t> from(static_cast<std::size_t>(kUploadBytes) + 12345);
   for (std::size_t n = 0; n < from.size(); ++n) from[n] = static_cast<std::uint8_t>(n * 7 / 3);
@@ -52,8 +64,8 @@ TEST(CudaStream, UploadsMoreThanItsPinnedMemoryHolds) {
 TEST(CudaStream, WaitsForAnotherStreamsEvents) {
   FakeMachine machine;
   const RuntimeApi runtime = fake_runtime(machine);
-  auto first = CudaStream::create(runtime, 0, "rank 0");
-  auto second = CudaStream::create(runtime, 0, "rank 0");
+  auto first = CudaStream::create(runtime, 0, "rank 0", HostTasks::queued);
+  auto second = CudaStream::create(runtime, 0, "rank 0", HostTasks::queued);
   ASSERT_TRUE(first && second);
   (*second)->wait((*first)->record());
   EXPECT_EQ(machine.calls["wait_event"], 1);
@@ -65,7 +77,7 @@ TEST(CudaStream, WaitsForAnotherStreamsEvents) {
 TEST(CudaStream, KeepsTheFirstFailureWithTheCallAndThePlace) {
   FakeMachine machine;
   const RuntimeApi runtime = fake_runtime(machine);
-  auto stream = CudaStream::create(runtime, 0, "rank 3, GPU 0");
+  auto stream = CudaStream::create(runtime, 0, "rank 3, GPU 0", HostTasks::queued);
   ASSERT_TRUE(stream);
   machine.errors["allocate_async"] = kCudaOutOfMemory;
   EXPECT_EQ((*stream)->temporary(100), nullptr);
@@ -81,7 +93,7 @@ TEST(CudaStream, CannotBeMadeWithoutADriver) {
   FakeMachine machine;
   machine.errors["set_device"] = kCudaDriverTooOld;
   const RuntimeApi runtime = fake_runtime(machine);
-  const auto stream = CudaStream::create(runtime, 0, "rank 0");
+  const auto stream = CudaStream::create(runtime, 0, "rank 0", HostTasks::queued);
   ASSERT_FALSE(stream);
   EXPECT_THAT(stream.error().what, HasSubstr("cudaSetDevice"));
   EXPECT_THAT(stream.error().cure, HasSubstr("--backend cpu"));

@@ -27,7 +27,7 @@ struct PipelineCase {
   CommKind comm = CommKind::threads;
   std::int32_t iterations = 2;
   double loss_scale = 1;
-  std::shared_ptr<Ops> ops;  ///< the device; null: the cpu device
+  std::shared_ptr<Device> device;  ///< null: the cpu device
 };
 
 /// The n-th case of a seed. Kinds that the coverage table counts take turns, the rest is random.

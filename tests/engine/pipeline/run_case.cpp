@@ -106,7 +106,7 @@ Result<std::unique_ptr<Engine>> engine_of(const PipelineCase& value, Fault fault
   config.loss_scale = value.loss_scale;
   config.initial = value.exact ? InitialWeights::dyadic : InitialWeights::uniform;
   config.deferred_streams = value.deferred;
-  config.ops = value.ops;
+  config.device = value.device;
   config.fault = fault;
   const std::int32_t ranks = value.topology.ranks();
   return Engine::create(

@@ -1,0 +1,137 @@
+// The packed check: the tests of the cuda device on a GPU instead of in the harness, and its speed.
+//   gpu_check --list             the checks
+//   gpu_check CHECK              runs one; exit code 0: passed, 1: failed, 2: no GPU
+//   gpu_check --rehearse CHECK   the same in the harness, without a GPU
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "engine/cuda/cuda_device.hpp"
+#include "engine/cuda/host/block.hpp"
+#include "engine/cuda/host/ops.hpp"
+#include "engine/cuda/plugin.hpp"
+#include "tests/engine/cuda/device_under_test.hpp"
+#include "tests/gpu_check/benchmarks.hpp"
+#include "tests/gpu_check/gpu_heap.hpp"
+
+namespace shardscope::engine::testing {
+namespace {
+
+constexpr std::size_t kHeapBytes = std::size_t{1} << 30;
+constexpr std::size_t kStackBytes = std::size_t{16} << 20;
+constexpr int kNoGpu = 2;
+
+struct Check {
+  const char* name;
+  const char* filter;  ///< of the tests; null: not a test
+};
+
+constexpr Check kChecks[] = {
+    {"assembly", "CudaAssembly.*"},
+    {"lookups", "CudaGather*:CudaCopyColumns.*:CudaSumColumns.*"},
+    {"indices", "CudaBucketize.*:CudaGroupIds.*:CudaDedup.*:CudaSortIndex.*"},
+    {"gradients", "CudaSegmentReduce.*:CudaSquareSum.*:CudaOptimizerUpdate.*"},
+    {"invariance", "CudaInvariance.*"},
+    {"benchmarks", nullptr},
+};
+
+std::shared_ptr<Device> chosen_device;
+
+struct TestRun {
+  std::vector<char*> arguments;
+  int result = 1;
+};
+
+void* run_tests(void* given) {
+  auto& run = *static_cast<TestRun*>(given);
+  int count = static_cast<int>(run.arguments.size());
+  ::testing::InitGoogleTest(&count, run.arguments.data());
+  run.result = RUN_ALL_TESTS();
+  return nullptr;
+}
+
+/// The tests on a thread whose stack the GPU reaches.
+int run_filtered(std::string filter) {
+  filter = "--gtest_filter=" + filter;
+  std::string program = "gpu_check";
+  TestRun run{{program.data(), filter.data()}};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  std::byte* stack = take_stack(kStackBytes);
+  if (stack != nullptr) pthread_attr_setstack(&attributes, stack, kStackBytes);
+  pthread_t thread{};
+  if (pthread_create(&thread, &attributes, run_tests, &run) != 0) return 1;
+  pthread_join(thread, nullptr);
+  return run.result;
+}
+
+int no_gpu(const Error& error) {
+  fmt::print("  no GPU: {}\n", to_string(error));
+  return kNoGpu;
+}
+
+int run_check(const Check& check, bool rehearse) {
+  if (rehearse) {
+    if (check.filter == nullptr) {
+      fmt::print("  speed needs a GPU\n");
+      return kNoGpu;
+    }
+    auto* heap = static_cast<std::byte*>(std::malloc(kHeapBytes));
+    if (heap == nullptr) return 1;
+    set_heap(heap, kHeapBytes);
+    chosen_device = cuda::make_host_cuda_device();
+    return run_filtered(check.filter);
+  }
+  const Result<const cuda::PluginTable*> plugin = cuda::cuda_plugin();
+  if (!plugin) return no_gpu(plugin.error());
+  auto device = cuda::CudaDevice::create(**plugin, 0);
+  if (!device) return no_gpu(device.error());
+  if (check.filter == nullptr) return run_benchmarks(**plugin) ? 0 : 1;
+  void* heap = nullptr;
+  if (const int error = (*plugin)->runtime.allocate_pinned(&heap, kHeapBytes); error != 0) {
+    return no_gpu(cuda::runtime_error((*plugin)->runtime, error, "cudaMallocHost", ""));
+  }
+  set_heap(static_cast<std::byte*>(heap), kHeapBytes);
+  chosen_device = std::move(*device);
+  return run_filtered(check.filter);
+}
+
+int run(const std::vector<std::string>& arguments) {
+  const bool rehearse = !arguments.empty() && arguments[0] == "--rehearse";
+  const std::string name = arguments.size() > (rehearse ? 1U : 0U) ? arguments.back() : "";
+  if (name == "--list") {
+    for (const Check& check : kChecks) fmt::print("{}\n", check.name);
+    return 0;
+  }
+  for (const Check& check : kChecks) {
+    if (name == check.name) return run_check(check, rehearse);
+  }
+  fmt::print(stderr, "usage: gpu_check --list | [--rehearse] CHECK\n");
+  return 1;
+}
+
+}  // namespace
+
+std::shared_ptr<Device> device_under_test() {
+  return chosen_device;
+}
+
+void vary_order(std::uint64_t seed) {
+  cuda::host::set_order_seed(seed);
+}
+
+}  // namespace shardscope::engine::testing
+
+int main(int argc, char** argv) {
+  const int result = shardscope::engine::testing::run({argv + 1, argv + argc});
+  // No destructor runs: they would free memory of the GPU's heap that is gone by then.
+  std::fflush(stdout);
+  std::_Exit(result);
+}
