@@ -176,7 +176,7 @@ function(shardscope_cuda_host)
   file(GLOB check CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu_check/*.cpp)
   add_executable(gpu_check EXCLUDE_FROM_ALL ${check})
   target_link_libraries(gpu_check PRIVATE shardscope_cuda_tests)
-  target_link_options(gpu_check PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed)
+  target_link_options(gpu_check PRIVATE -Wl,--as-needed)
   set_target_properties(gpu_check PROPERTIES
     UNITY_BUILD OFF
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

@@ -57,8 +57,8 @@ class Device {
   /// A rank's stream on a fabric of that mode.
   [[nodiscard]] virtual Result<std::unique_ptr<Stream>> stream(StreamMode mode,
                                                                const char* name) = 0;
-  /// Zero bytes that kernels and tasks of streams reach; they go back with the pointer. Null: memory
-  /// of the host will do. `purpose` names it in errors.
+  /// Zero bytes that kernels and tasks of streams reach; they go back with the pointer. Null:
+  /// memory of the host will do. `purpose` names it in errors.
   [[nodiscard]] virtual Result<std::shared_ptr<std::byte>> allocate(std::int64_t bytes,
                                                                     std::string_view purpose) = 0;
 };

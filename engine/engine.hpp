@@ -45,9 +45,9 @@ struct EngineConfig {
   double loss_scale = 1;     ///< power of two; for 16-bit wires
   BoundDecay decay;          ///< of the bounds of the layout's codecs
   InitialWeights initial = InitialWeights::uniform;
-  bool deferred_streams = false;  ///< debug: StreamMode::deferred
+  bool deferred_streams = false;   ///< debug: StreamMode::deferred
   std::shared_ptr<Device> device;  ///< null: the cpu device
-  Fault fault = Fault::none;      ///< tests only
+  Fault fault = Fault::none;       ///< tests only
 };
 
 /// Times of a block of iterations.

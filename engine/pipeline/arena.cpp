@@ -29,8 +29,8 @@ void unpoison(std::byte* /*from*/, std::int64_t /*bytes*/) {}
 
 }  // namespace
 
-Result<std::unique_ptr<Arena>> Arena::create(std::int32_t rank,
-                                             const std::vector<BufferSpec>& list, Device* device) {
+Result<std::unique_ptr<Arena>> Arena::create(std::int32_t rank, const std::vector<BufferSpec>& list,
+                                             Device* device) {
   const auto guards = kGuardBytes * static_cast<std::int64_t>(list.size());
   const std::int64_t bytes = arena_bytes(list) + guards;
   const std::string purpose = fmt::format("arena of rank {}", rank);

@@ -71,7 +71,7 @@ class EngineRun final : public Engine {
   std::int64_t virtual_ns_ = 0;  ///< loopback: where the last block ended
   std::unique_ptr<RunPlan> plan_;
   std::unique_ptr<Ops> cpu_ops_;
-  Ops* ops_;  ///< of the device
+  Ops* ops_;                 ///< of the device
   std::mutex fabric_mutex_;  ///< guards the pointer against abort() during apply()
   std::shared_ptr<Fabric> fabric_;
   std::vector<std::unique_ptr<RankRunner>> runners_;

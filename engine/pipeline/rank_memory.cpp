@@ -9,8 +9,9 @@
 namespace shardscope::engine {
 
 Result<std::unique_ptr<RankMemory>> RankMemory::create(const RunPlan& plan, std::int32_t rank) {
-  auto arena = Arena::create(rank, engine_buffers(plan.workload, plan.topology, plan.layout,
-                                                  plan.routes, plan.schedule, rank, plan.capacity),
+  auto arena = Arena::create(rank,
+                             engine_buffers(plan.workload, plan.topology, plan.layout, plan.routes,
+                                            plan.schedule, rank, plan.capacity),
                              plan.device);
   if (!arena) return fail(arena.error());
   std::unique_ptr<RankMemory> memory(new RankMemory);

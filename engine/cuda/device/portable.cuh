@@ -20,6 +20,9 @@
 
 namespace shardscope::engine::cuda {
 
+/// Warps of a block that reduces a long run.
+inline constexpr std::uint32_t kReduceWarps = 8;
+
 SHARDSCOPE_DEVICE std::uint32_t thread_x() {
   return threadIdx.x;
 }

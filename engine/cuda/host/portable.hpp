@@ -28,6 +28,9 @@
 
 namespace shardscope::engine::cuda {
 
+/// Warps of a block that reduces a long run.
+inline constexpr std::uint32_t kReduceWarps = 2;
+
 inline std::uint32_t thread_x() {
   return host::position().thread;
 }

@@ -10,7 +10,6 @@ namespace shardscope::engine::cuda {
 
 inline constexpr std::int64_t kShortRun = 128;
 inline constexpr std::int64_t kPieceOccurrences = 512;
-inline constexpr std::uint32_t kReduceWarps = 8;
 
 struct ReduceCall {
   SegmentReduce call;
