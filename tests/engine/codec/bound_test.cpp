@@ -15,9 +15,15 @@ constexpr CodecKind kQuantizing[] = {CodecKind::fixed, CodecKind::dedup_fixed,
                                      CodecKind::dedup_huffman, CodecKind::vector_lz,
                                      CodecKind::constant};
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kSlowness = 5;
+#else
+constexpr int kSlowness = 1;
+#endif
+
 int codec_cases(int otherwise) {
   const char* text = std::getenv("SHARDSCOPE_CODEC_CASES");
-  return text != nullptr ? std::atoi(text) : otherwise;
+  return text != nullptr ? std::atoi(text) : otherwise / kSlowness;
 }
 
 bool keeps(float x, float y, double bound) {
@@ -110,7 +116,7 @@ TEST(CodecBound, LosslessOnesGiveTheSameBits) {
 }
 
 TEST(CodecBound, EveryInstructionSetMakesTheSameBytesAndValues) {
-  for_random_cases(40, [](std::uint64_t seed) {
+  for_random_cases(codec_cases(40), [](std::uint64_t seed) {
     Random random(seed);
     const ChunkCase chunk = random_chunk(random);
     for (const CodecKind kind : kAllCodecs) {

@@ -84,6 +84,11 @@ PipelineCase two_host_case(const CodecSlot& forward, const CodecSlot& backward) 
   value.topology.hosts = 2;
   value.topology.gpus_per_host = 2;
   value.topology.fast_domain = 2;
+  for (LinkModel* link : {&value.topology.intra, &value.topology.inter}) {
+    link->latency_s.value = 1e-6;
+    link->bytes_per_s.value = 1e10;
+    link->efficiency.value = 1;
+  }
   Layout& layout = value.layout;
   layout.name = "coded";
   layout.ranks = 4;
