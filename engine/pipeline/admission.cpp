@@ -64,7 +64,7 @@ bool is_power_of_two(double value) {
 
 /// Codecs work on the host's memory.
 Status admit_codecs(const EngineConfig& config, const Layout& layout) {
-  if (config.ops == nullptr) return {};
+  if (config.device == nullptr) return {};
   for (const ClusterType cluster : {ClusterType::RB, ClusterType::UB}) {
     for (const Direction direction : {Direction::forward, Direction::backward}) {
       if (!is_coded(config.topology, layout, cluster, direction)) continue;
