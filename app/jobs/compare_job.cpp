@@ -13,7 +13,7 @@ namespace shardscope::app {
 namespace {
 
 constexpr double kDefaultTarget = 0.01;
-constexpr double kDefaultBudgetSeconds = 60;
+constexpr double kComparisonBudgetSeconds = 60;
 
 /// Both layouts with their engines; one engine is shared where both do not fit.
 struct TwoEngines {
@@ -90,7 +90,7 @@ Result<engine::ComparisonOutcome> run_both(const CompareJob& job, const TwoEngin
   });
   engine::ComparisonConfig config;
   config.rule.target = job.target > 0 ? job.target : kDefaultTarget;
-  config.budget_s = job.run.budget_s > 0 ? job.run.budget_s : kDefaultBudgetSeconds;
+  config.budget_s = job.run.budget_s > 0 ? job.run.budget_s : kComparisonBudgetSeconds;
   config.seed = job.run.seed;
   config.iterations = job.run.iterations;
   return engine::comparison_run(a, b, config, [&](const engine::ComparisonProgress& now) {

@@ -13,7 +13,7 @@
 namespace shardscope::app {
 namespace {
 
-constexpr double kDefaultBudgetSeconds = 10;
+constexpr double kProfileBudgetSeconds = 10;
 
 RunSummary profile_summary(const Result<engine::ProfileOutcome>& outcome) {
   RunSummary summary;
@@ -41,7 +41,7 @@ Result<Profiled> run_profile(engine::Engine& engine, const RunOptions& options,
   if (!recorder) return fail(recorder.error());
   const LateAction abort(watch, [&] { engine.abort(stopped_by_the_user()); });
   const engine::ProfileConfig config{
-      options.iterations, options.budget_s > 0 ? options.budget_s : kDefaultBudgetSeconds,
+      options.iterations, options.budget_s > 0 ? options.budget_s : kProfileBudgetSeconds,
       options.seed};
   Result<engine::ProfileOutcome> outcome =
       engine::profile_run(engine, **recorder, config, [&](const engine::ProfileProgress& now) {
