@@ -16,6 +16,7 @@ constexpr double kWorthwhile = 1e-4;
 /// A cell with less than this share of a rank's mean work and memory is not worth cutting further.
 constexpr double kSmallCell = 0.1;
 constexpr double kSmallMemory = 0.05;
+constexpr std::int32_t kFewCells = 4;  ///< of the options that a table is first judged by
 
 std::size_t as_index(std::int32_t value) {
   return static_cast<std::size_t>(value);
@@ -91,39 +92,64 @@ BoardSearch::BoardSearch(const PlanContext& context, const PlanConstraints& cons
 
 void BoardSearch::make_options(const std::vector<FormSet>& allowed, const LoadFields& prices) {
   std::map<std::vector<double>, std::size_t> known;
+  std::vector<std::size_t> first_of_set;
   option_set_.resize(allowed.size());
   std::vector<double> work(allowed.size(), 0.0);
   for (std::size_t t = 0; t < allowed.size(); ++t) {
-    if (pinned_[t] != nullptr) {
-      option_set_[t] = options_.size();
-      options_.emplace_back();
-      continue;
-    }
-    const bool grouped = std::any_of(
-        constraints_.together.begin(), constraints_.together.end(), [&](const auto& group) {
-          return std::find(group.begin(), group.end(), static_cast<std::int32_t>(t)) != group.end();
-        });
     std::vector<double> key =
         signature(context_.facts.tables[t], context_.workload.tables[t], allowed[t]);
-    if (grouped) key.push_back(static_cast<double>(t));
+    if (pinned_[t] != nullptr || is_grouped(t)) key.push_back(static_cast<double>(t));
     const auto [found, fresh] = known.emplace(std::move(key), options_.size());
     option_set_[t] = found->second;
     if (fresh) {
-      options_.push_back(table_options(context_, scale_, t, allowed[t], prices));
-      if (grouped) keep_whole(t, allowed, prices);
+      first_of_set.push_back(t);
+      options_.emplace_back();
+      if (pinned_[t] == nullptr)
+        options_.back() = table_options(context_, scale_, t, allowed[t], prices, kFewCells);
     }
     for (const TableOption& option : options(t)) {
       for (const BoardShard& cell : option.cells) work[t] += board_.work_of(cell.seconds);
       if (work[t] > 0) break;  // the uncut one
     }
   }
-  const double total = std::accumulate(work.begin(), work.end(), 0.0);
-  for (std::vector<TableOption>& set : options_)
-    drop_needless_cuts(set, total / context_.topology.ranks());
+  const double rank_work =
+      std::accumulate(work.begin(), work.end(), 0.0) / context_.topology.ranks();
+  for (std::size_t set = 0; set < options_.size(); ++set) {
+    const std::size_t t = first_of_set[set];
+    if (pinned_[t] != nullptr) continue;
+    options_[set] = table_options(context_, scale_, t, allowed[t], prices,
+                                  useful_cells(options_[set], work[t], rank_work));
+    drop_needless_cuts(options_[set], rank_work);
+    if (is_grouped(t)) keep_whole(t, allowed, prices);
+  }
   for (std::size_t t = 0; t < allowed.size(); ++t)
     if (leader_[t] == static_cast<std::int32_t>(t) && pinned_[t] == nullptr) order_.push_back(t);
   std::stable_sort(order_.begin(), order_.end(),
                    [&](std::size_t a, std::size_t b) { return work[a] > work[b]; });
+}
+
+bool BoardSearch::is_grouped(std::size_t table) const {
+  return std::any_of(
+      constraints_.together.begin(), constraints_.together.end(), [&](const auto& group) {
+        return std::find(group.begin(), group.end(), static_cast<std::int32_t>(table)) !=
+               group.end();
+      });
+}
+
+/// Cells that may be small only beyond this many: hot rows and overheads leave a margin of four.
+std::int32_t BoardSearch::useful_cells(const std::vector<TableOption>& few, double table_work,
+                                       double rank_work) const {
+  constexpr double kMargin = 4;
+  double bytes = 0;
+  for (const TableOption& option : few) {
+    double sum = 0;
+    for (const BoardShard& cell : option.cells) sum += cell.bytes;
+    bytes = std::max(bytes, sum);
+  }
+  const double by_work = rank_work > 0 ? table_work / (kSmallCell * rank_work) : 1;
+  const double by_memory = bytes / (kSmallMemory * context_.memory.capacity());
+  return static_cast<std::int32_t>(
+      std::clamp(kMargin * std::max(by_work, by_memory), double{kFewCells}, 1e6));
 }
 
 /// Of every form, options with more cells than the first whose cells are small go.
@@ -148,7 +174,7 @@ void BoardSearch::drop_needless_cuts(std::vector<TableOption>& options, double r
 /// A group that lies on one rank: only uncut options, and the leader's carry all members' work.
 void BoardSearch::keep_whole(std::size_t leader, const std::vector<FormSet>& allowed,
                              const LoadFields& prices) {
-  std::vector<TableOption>& whole = options_.back();
+  std::vector<TableOption>& whole = options_[option_set_[leader]];
   const auto is_cut = [](const TableOption& option) {
     return option.rows * option.columns != 1 || option.form == TableForm::replicated;
   };

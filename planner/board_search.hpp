@@ -56,6 +56,9 @@ class BoardSearch {
     return options_[option_set_[table]];
   }
   void make_options(const std::vector<FormSet>& allowed, const LoadFields& prices);
+  [[nodiscard]] bool is_grouped(std::size_t table) const;
+  [[nodiscard]] std::int32_t useful_cells(const std::vector<TableOption>& few, double table_work,
+                                          double rank_work) const;
   void drop_needless_cuts(std::vector<TableOption>& options, double rank_work) const;
   void keep_whole(std::size_t leader, const std::vector<FormSet>& allowed,
                   const LoadFields& prices);

@@ -11,6 +11,7 @@ namespace shardscope {
 namespace {
 
 constexpr std::size_t kTargetsAShard = 3;  ///< emptiest ranks tried
+constexpr std::int32_t kMostCells = 32;    ///< of a table cut anew
 
 std::size_t index_of(std::int32_t value) {
   return static_cast<std::size_t>(value);
@@ -107,7 +108,7 @@ bool EditMaker::may_stand_beside_others(std::size_t table, const TablePlacement&
 
 void EditMaker::add_cuts(std::size_t table, std::vector<TablePlacement>& edits) const {
   for (const TableOption& option :
-       table_options(context_, scale_, table, allowed_[table], LoadFields())) {
+       table_options(context_, scale_, table, allowed_[table], LoadFields(), kMostCells)) {
     if (option.blocks > 1 || option.everywhere) continue;
     std::vector<std::int32_t> owners;
     if (option.form != TableForm::replicated) {

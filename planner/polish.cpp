@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t kTablesARound = 6;  ///< heaviest of the critical rank
 constexpr double kSmallestGain = 1e-6;
-constexpr std::size_t kPairCells = 32;  ///< tables x ranks up to which pairs of edits are tried
-constexpr int kMostPairs = 3000;
 
 std::size_t position(std::int32_t value) {
   return static_cast<std::size_t>(value);
@@ -46,7 +44,7 @@ class Polisher {
 
   void run() {
     while (used_ < limits_.evaluations && !(limits_.stop && limits_.stop()))
-      if (!improve_once() && !improve_pair()) break;
+      if (!improve_once()) break;
   }
 
  private:
@@ -74,59 +72,10 @@ class Polisher {
       try_edits(table, owners.empty() ? critical : edits_.busiest_of(owners), best);
     }
     if (!best) return false;
-    replace(best->table, best->placement);
+    account(best->table, what_if_.layout().tables[best->table], -1);
+    account(best->table, best->placement, 1);
+    what_if_.set_table(best->table, std::move(best->placement));
     return true;
-  }
-
-  /// Two edits that help only together; where there are few enough to try.
-  bool improve_pair() {
-    const Layout& layout = what_if_.layout();
-    if (layout.tables.size() * position(layout.ranks) > kPairCells) return false;
-    edits_.look(layout);
-    const double now = what_if_.seconds();
-    std::optional<Edit> first, second;
-    for (std::size_t a = 0; a < fixed_.size(); ++a) {
-      if (fixed_[a]) continue;
-      const TablePlacement before = layout.tables[a];
-      for (TablePlacement& placement : edits_of(a)) {
-        if (pairs_ > kMostPairs) break;
-        replace(a, placement);
-        std::optional<Edit> best;
-        if (second) best = second;
-        for (std::size_t b = 0; b < fixed_.size(); ++b)
-          if (b != a && !fixed_[b]) try_pair(b, now, best);
-        if (best && (!second || best->seconds < second->seconds)) {
-          first = Edit{a, placement, best->seconds};
-          second = std::move(best);
-        }
-        replace(a, before);
-      }
-    }
-    if (!second) return false;
-    replace(first->table, first->placement);
-    replace(second->table, second->placement);
-    return true;
-  }
-
-  void try_pair(std::size_t table, double now, std::optional<Edit>& best) {
-    for (TablePlacement& placement : edits_of(table)) {
-      if (!within_memory(table, placement)) continue;
-      ++pairs_;
-      const double seconds = what_if_.try_table(table, placement);
-      if (seconds < (best ? best->seconds : now * (1 - kSmallestGain)))
-        best = Edit{table, std::move(placement), seconds};
-    }
-  }
-
-  [[nodiscard]] std::vector<TablePlacement> edits_of(std::size_t table) const {
-    const std::vector<std::int32_t>& owners = what_if_.layout().tables[table].owners;
-    return edits_.edits_of(table, owners.empty() ? 0 : edits_.busiest_of(owners));
-  }
-
-  void replace(std::size_t table, const TablePlacement& placement) {
-    account(table, what_if_.layout().tables[table], -1);
-    account(table, placement, 1);
-    what_if_.set_table(table, placement);
   }
 
   void try_edits(std::size_t table, std::int32_t rank, std::optional<Edit>& best) {
@@ -164,7 +113,6 @@ class Polisher {
   EditMaker edits_;
   MemoryLoads memory_;
   int used_ = 0;
-  int pairs_ = 0;
 };
 
 }  // namespace

@@ -53,11 +53,12 @@ bool blocks_fill(std::int64_t rows, std::int64_t shards) {
 class OptionMaker {
  public:
   OptionMaker(const PlanContext& context, const BoardScale& scale, std::size_t table,
-              const LoadFields& prices)
+              const LoadFields& prices, std::int32_t most_cells)
       : context_(context),
         scale_(scale),
         table_(table),
         prices_(prices),
+        most_cells_(most_cells),
         facts_(context.facts.tables[table]) {}
 
   std::vector<TableOption> make(FormSet allowed) {
@@ -131,6 +132,9 @@ class OptionMaker {
 
   void add(TableForm form, RowMapping mapping, std::int32_t rows, std::int32_t columns,
            std::int32_t blocks, bool everywhere) {
+    const bool first = std::none_of(options_.begin(), options_.end(),
+                                    [&](const TableOption& o) { return o.form == form; });
+    if (rows * columns > most_cells_ && !first) return;
     TableOption option;
     option.form = form;
     option.mapping = mapping;
@@ -212,6 +216,7 @@ class OptionMaker {
   const BoardScale& scale_;
   std::size_t table_;
   const LoadFields& prices_;
+  std::int32_t most_cells_;
   const TableFacts& facts_;
   std::vector<TableOption> options_;
 };
@@ -232,9 +237,9 @@ void TableOption::join(const TableOption& other) {
 }
 
 std::vector<TableOption> table_options(const PlanContext& context, const BoardScale& scale,
-                                       std::size_t table, FormSet allowed,
-                                       const LoadFields& prices) {
-  return OptionMaker(context, scale, table, prices).make(allowed);
+                                       std::size_t table, FormSet allowed, const LoadFields& prices,
+                                       std::int32_t most_cells) {
+  return OptionMaker(context, scale, table, prices, most_cells).make(allowed);
 }
 
 TablePlacement placement_of(const Table& table, const TableOption& option,

@@ -32,10 +32,12 @@ struct TableOption {
   }
 };
 
-/// Legal options of a table within `present`, the uncut first. `prices` weigh what all ranks do.
+/// Legal options of a table within `present`, the uncut first, none with more than `most_cells`
+/// cells unless it has the fewest of its form. `prices` weigh what all ranks do.
 [[nodiscard]] std::vector<TableOption> table_options(const PlanContext& context,
                                                      const BoardScale& scale, std::size_t table,
-                                                     FormSet allowed, const LoadFields& prices);
+                                                     FormSet allowed, const LoadFields& prices,
+                                                     std::int32_t most_cells = 1 << 20);
 
 /// Placement of an option on these owners (as its cells).
 [[nodiscard]] TablePlacement placement_of(const Table& table, const TableOption& option,
