@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostRecent = 20;
 
-constexpr std::array<std::pair<const char*, float Settings::*>, 9> kSizes = {
+constexpr std::array<std::pair<const char*, float Settings::*>, 9> kPaneSizes = {
     {{"scale", &Settings::scale},
      {"tables_width", &Settings::tables_width},
      {"inspector_width", &Settings::inspector_width},
@@ -42,7 +42,7 @@ Settings load_settings(const std::string& path) {
   const std::string text((std::istreambuf_iterator<char>(in)), {});
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return settings;
-  for (const auto& [name, member] : kSizes) {
+  for (const auto& [name, member] : kPaneSizes) {
     const auto found = json.find(name);
     if (found == json.end() || !found->is_number()) continue;
     const auto value = found->get<double>();
@@ -68,7 +68,7 @@ Status save_settings(const Settings& settings, const std::string& path) {
   nlohmann::ordered_json json;
   json["theme"] = settings.theme == Theme::light ? "light" : "dark";
   json["strict"] = settings.strict;
-  for (const auto& [name, member] : kSizes) json[name] = settings.*member;
+  for (const auto& [name, member] : kPaneSizes) json[name] = settings.*member;
   json["recent"] = settings.recent;
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);

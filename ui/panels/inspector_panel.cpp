@@ -18,7 +18,7 @@ namespace shardscope::ui {
 namespace {
 
 constexpr float kFieldsAt = 96;
-constexpr float kPitch = 26;
+constexpr float kFieldPitch = 26;
 
 /// What the inspector looks at: the shown layout's placement, previews included.
 struct Inspected {
@@ -119,7 +119,7 @@ void fields(Ui& ui, Desktop& desktop, const Inspected& it, const Rect& area, flo
                fmt::format("{} × {} cuts", it.placement.row_shards, it.placement.column_shards()));
   const float half = std::min(92.0F, (room - 110) / 2);
   const auto range = [&](const char* name, std::int64_t begin, std::int64_t end, bool rows) {
-    y += kPitch;
+    y += kFieldPitch;
     label(ui, area, y, name);
     const std::string id = std::string("inspector/") + (rows ? "rows" : "columns");
     read_only(ui, id + "/from", box(x, y - 11, half, 22), grouped_text(begin));
@@ -134,7 +134,7 @@ void fields(Ui& ui, Desktop& desktop, const Inspected& it, const Rect& area, flo
   range("Rows", rows.begin, rows.end, true);
   const std::int32_t begin = it.placement.column_begin(it.shard.column);
   range("Columns", begin, begin + it.placement.width(it.shard.column), false);
-  y += kPitch;
+  y += kFieldPitch;
   label(ui, area, y, "Owner");
   owner_field(ui, desktop, it, box(x, y - 11, half, 22));
   if (desktop.document->previewing() && desktop.tune.drag.from >= 0) {
@@ -224,7 +224,7 @@ void draw_inspector_panel(Ui& ui, Desktop& desktop, Rect area) {
   } else {
     label(ui, rest, y, "Replicated: no shards, no owner. Gradients are all-reduced.");
   }
-  y += 3 * kPitch + 32;
+  y += 3 * kFieldPitch + 32;
   buttons(ui, desktop, rest, y);
   y += 18;
   ui.draw.horizontal(rest.x0, rest.x1, y, ui.colors.line);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kRow = 44;
 
-const StageRow* row_of(const std::vector<StageRow>& rows, Stage stage) {
+const StageRow* stage_row(const std::vector<StageRow>& rows, Stage stage) {
   for (const StageRow& row : rows) {
     if (row.stage == stage) return &row;
   }
@@ -51,8 +51,8 @@ void draw_run_stages(Ui& ui, Desktop& desktop, Rect area) {
   const float pitch = std::clamp((area.height() - 8) / kStages, 20.0F, kRow);
   for (int s = 0; s < kStages; ++s) {
     const auto stage = static_cast<Stage>(s);
-    const StageRow* one = row_of(left, stage);
-    const StageRow* two = row_of(right, stage);
+    const StageRow* one = stage_row(left, stage);
+    const StageRow* two = stage_row(right, stage);
     if (one == nullptr && two == nullptr) continue;
     const float middle = top + pitch / 2;
     if (top + pitch > area.y1 + 2) break;

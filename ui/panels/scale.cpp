@@ -13,10 +13,10 @@
 namespace shardscope::ui {
 namespace {
 
-constexpr std::array<std::string_view, 2> kViews = {"Map", "Matrix"};
+constexpr std::array<std::string_view, 2> kMatrixViews = {"Map", "Matrix"};
 constexpr std::array<std::string_view, 3> kValues = {"Cost", "Memory", "Bytes"};
 constexpr std::array<std::string_view, 2> kShows = {"Current", "Proposed"};
-constexpr float kLabels = 196;
+constexpr float kMatrixLabels = 196;
 constexpr float kRight = 90;
 constexpr float kLeastGroup = 46;
 constexpr float kMostRow = 9;
@@ -32,7 +32,7 @@ struct MatrixColumns {
 
   MatrixColumns(const Rect& area, const Topology& topology)
       : per_node(topology.gpus_per_host), gpus(topology.ranks()) {
-    x0 = area.x0 + kLabels;
+    x0 = area.x0 + kMatrixLabels;
     const float room = area.x1 - kRight - x0;
     gap =
         topology.hosts > 1 ? std::min(8.0F, room * 0.15F / static_cast<float>(topology.hosts)) : 0;
@@ -55,7 +55,7 @@ std::string value_words(int value, double amount) {
   return bytes_text(amount);
 }
 
-void draw_tools(Ui& ui, Desktop& desktop, const Rect& tools) {
+void draw_matrix_tools(Ui& ui, Desktop& desktop, const Rect& tools) {
   ScaleState& scale = desktop.scale;
   const float y = tools.y0 + 6;
   float x = tools.x0 + kPadding;
@@ -158,7 +158,7 @@ void draw_group(Ui& ui, Desktop& desktop, const MatrixGroup& group, const Matrix
                 const Rect& row) {
   ScaleState& scale = desktop.scale;
   const bool folded = scale.folded.contains(group.label);
-  const Rect label{row.x0, row.y0, row.x0 + kLabels - 6, row.y1};
+  const Rect label{row.x0, row.y0, row.x0 + kMatrixLabels - 6, row.y1};
   if (ui.region("scale/group/" + std::string(to_string(group.cluster)) + group.label, label)
           .clicked) {
     if (folded) {
@@ -174,7 +174,7 @@ void draw_group(Ui& ui, Desktop& desktop, const MatrixGroup& group, const Matrix
     draw_caret_down(ui.draw, {row.x0 + 16, y}, ui.colors.tertiary);
   }
   cluster_chip(ui, row.x0 + 26, y, group.cluster);
-  ui.draw.text_fit(Font::body, row.x0 + 56, y, kLabels - 62, ui.colors.text, group.label);
+  ui.draw.text_fit(Font::body, row.x0 + 56, y, kMatrixLabels - 62, ui.colors.text, group.label);
   if (!folded) {
     ui.draw.text(Font::small, row.x0 + 56, y + 17, ui.colors.tertiary,
                  plural(static_cast<std::int64_t>(group.rows.size()), "table"));
@@ -189,7 +189,8 @@ void draw_group(Ui& ui, Desktop& desktop, const MatrixGroup& group, const Matrix
   hover_cell(ui, desktop, group, columns, cells);
 }
 
-void draw_headers(Ui& ui, Desktop& desktop, const MatrixColumns& columns, const Rect& header) {
+void draw_matrix_headers(Ui& ui, Desktop& desktop, const MatrixColumns& columns,
+                         const Rect& header) {
   ui.draw.fill(header, ui.colors.header);
   const Document& document = *desktop.document;
   ui.draw.text(Font::small, header.x0 + kPadding, header.center_y(), ui.colors.secondary,
@@ -303,17 +304,17 @@ void draw_scale(Ui& ui, Desktop& desktop, Rect area) {
   const float values = segmented_width(ui, kValues);
   segmented(ui, "scale/value", header.x1 - values - 12, header.y0 + 3, kValues, scale.value);
   int view = 1;
-  segmented(ui, "scale/view", header.x1 - values - 28 - segmented_width(ui, kViews), header.y0 + 3,
-            kViews, view);
+  segmented(ui, "scale/view", header.x1 - values - 28 - segmented_width(ui, kMatrixViews),
+            header.y0 + 3, kMatrixViews, view);
   if (view == 0) desktop.choose(Workspace::tune);
-  draw_tools(ui, desktop, area.take_top(kToolHeight));
+  draw_matrix_tools(ui, desktop, area.take_top(kToolHeight));
   const Rect loads = area.take_bottom(std::min(kLoadsHeight, area.height() * 0.35F));
   const MatrixColumns columns(area, desktop.document->topology());
   const bool proposed = scale.show == 1 && scale.proposed != nullptr;
   scale.matrix.update(*desktop.document,
                       proposed ? scale.proposed : desktop.document->current().layout,
                       static_cast<MatrixValue>(scale.value));
-  draw_headers(ui, desktop, columns, area.take_top(22));
+  draw_matrix_headers(ui, desktop, columns, area.take_top(22));
   float content = 8;
   for (const MatrixGroup& group : scale.matrix.groups()) {
     if (found(*desktop.document, group, scale.find)) {

@@ -14,7 +14,7 @@
 namespace shardscope::ui {
 namespace {
 
-double number_of(const std::string& text, double otherwise) {
+double setting_number(const std::string& text, double otherwise) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   return end != text.c_str() && value >= 0 && value < 1e9 ? value : otherwise;
@@ -176,8 +176,8 @@ void start_plan(Desktop& desktop) {
   discard(scale);
   PlanRequest request;
   request.planner = scale.planner;
-  request.time_limit_s = number_of(scale.time_limit, 2);
-  request.seed = static_cast<std::uint64_t>(number_of(scale.seed, 1));
+  request.time_limit_s = setting_number(scale.time_limit, 2);
+  request.seed = static_cast<std::uint64_t>(setting_number(scale.seed, 1));
   request.options.predict = desktop.document->options();
   request.options.starts = {desktop.document->layout()};
   const Layout& layout = desktop.document->layout();

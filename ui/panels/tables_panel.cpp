@@ -62,7 +62,7 @@ struct GroupWords {
   const char* what;
 };
 
-GroupWords words_of(ClusterType cluster) {
+GroupWords group_words(ClusterType cluster) {
   switch (cluster) {
     case ClusterType::DP:
       return {"data-parallel", "replicated on every GPU"};
@@ -88,7 +88,7 @@ void draw_heading(Ui& ui, TuneState& tune, ClusterType cluster, const Rect& row,
     draw_caret_down(ui.draw, {row.x0 + 16, y}, ui.colors.tertiary);
   }
   cluster_chip(ui, row.x0 + 26, y, cluster);
-  const GroupWords words = words_of(cluster);
+  const GroupWords words = group_words(cluster);
   const TableGroup& group = tune.list.group(cluster);
   ui.draw.text(Font::strong, row.x0 + 56, y, ui.colors.text, words.name);
   const float x = row.x0 + 66 + ui.draw.width(Font::strong, words.name);

@@ -11,7 +11,7 @@
 namespace shardscope::ui {
 namespace {
 
-constexpr float kLabels = 150;
+constexpr float kTrackLabels = 150;
 constexpr double kZoomStep = 1.25;
 
 /// Without a recorded run, the simulated iteration of the current layout.
@@ -144,9 +144,9 @@ void draw_timeline(Ui& ui, Desktop& desktop, Rect area) {
   timeline.queries = timeline.boxes = 0;
   timeline.shown_spans = 0;
   timeline.hovered.reset();
-  draw_overview(ui, desktop, area.take_top(34), kLabels);
+  draw_overview(ui, desktop, area.take_top(34), kTrackLabels);
   const Rect ruler = area.take_top(24);
-  const TimeScale scale{area.x0 + kLabels, area.x1, timeline.view.shown()};
+  const TimeScale scale{area.x0 + kTrackLabels, area.x1, timeline.view.shown()};
   ui.name("timeline/tracks", {scale.x0, area.y0, area.x1, area.y1});
   draw_ruler(ui, desktop, scale, ruler, area.y1);
   ui.draw.clip(area);

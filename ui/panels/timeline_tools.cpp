@@ -11,7 +11,7 @@
 namespace shardscope::ui {
 namespace {
 
-constexpr std::array<std::string_view, 2> kColours = {"Stage", "Cluster"};
+constexpr std::array<std::string_view, 2> kTimelineColours = {"Stage", "Cluster"};
 
 std::vector<MenuItem> run_items(Desktop& desktop) {
   std::vector<MenuItem> items;
@@ -75,7 +75,7 @@ void draw_timeline_tools(Ui& ui, Desktop& desktop, const Rect& tools) {
   float x = tools.x0 + kPadding;
   find_field(ui, timeline, x, y);
   ui.draw.text(Font::small, x, y + 11, ui.colors.tertiary, "Colour");
-  x = segmented(ui, "timeline/colour", x + 44, y, kColours, timeline.colour) + 14;
+  x = segmented(ui, "timeline/colour", x + 44, y, kTimelineColours, timeline.colour) + 14;
   toggle(ui, "timeline/ghost", x, y, "Predicted ghost", timeline.show_ghost, &x);
   x += 8;
   toggle(ui, "timeline/idle", x, y, "Hide idle ranks", timeline.hide_idle, &x);
