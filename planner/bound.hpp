@@ -1,7 +1,7 @@
 #pragma once
-// A certificate: no valid layout of the executor is predicted below this, whatever its clusters,
-// cuts and owners. What it leaves out and so may be loose in: shared wires, memory limits
-// (but for replication), and that a table cannot be cut without cost. Proof:
+// A certificate: no valid layout of the executor, exchanged without codecs, is predicted below this,
+// whatever its clusters, cuts and owners. What it leaves out and so may be loose in: shared wires,
+// memory limits (but for replication), and that a table cannot be cut without cost. Proof:
 // planner/relaxation.hpp.
 
 #include "planner/plan_context.hpp"
