@@ -256,6 +256,10 @@ void add_import(CLI::App& app, Chosen& chosen) {
       .add_option("--topology", options->topology,
                   "Machine of the file; default what the file tells, else dgx-h100 with a warning")
       ->type_name("NAME|FILE");
+  command
+      .add_option("--kernel-map", options->kernel_map,
+                  "Rules that give kernels of a trace to stages, before the built-in ones")
+      ->type_name("FILE");
   command.add_option("--plan", options->plan, "Which of several plans --out writes, from 1")
       ->check(positive())
       ->type_name("N");

@@ -149,6 +149,7 @@ struct ImportOptions {
   std::string from;          ///< kind; empty: by content
   std::string workload;      ///< sizes for files without; empty: none
   std::string topology;      ///< empty: from the file
+  std::string kernel_map;    ///< rules before the built-in ones; empty: none
   std::int64_t plan = 0;     ///< which of the file's plans --out writes; 0: the first
   std::string out;           ///< layout file
   std::string workload_out;  ///< workload file

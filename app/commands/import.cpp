@@ -13,6 +13,7 @@
 #include "app/run_setup.hpp"
 #include "layout/json.hpp"
 #include "storage/documents.hpp"
+#include "storage/import/trace_write.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -37,6 +38,13 @@ Result<storage::ImportContext> context_of(const ImportOptions& options) {
     context.topology = std::move(*topology);
   }
   return context;
+}
+
+Result<storage::KernelMap> map_of(const ImportOptions& options) {
+  if (options.kernel_map.empty()) return storage::built_in_kernel_map();
+  const auto text = read_text_file(options.kernel_map);
+  if (!text) return fail(text.error());
+  return storage::parse_kernel_map(*text, options.kernel_map);
 }
 
 Status write_text(const std::string& path, const std::string& text) {
@@ -93,15 +101,52 @@ Status save_plans(const storage::Session& session, const storage::Imported& impo
   return {};
 }
 
+/// The trace as a run; without a known layout under placeholders that say so.
+Status save_trace(OpenSession& session, const storage::Imported& imported) {
+  const storage::ImportedTrace& trace = *imported.trace;
+  RunInfo info = storage::trace_run_info(trace);
+  const storage::ImportedPlan* plan = imported.plans.empty() ? nullptr : &imported.plans.front();
+  Workload unknown;
+  unknown.name = "unknown model";
+  unknown.global_batch = info.global_batch;
+  unknown.source = imported.notes.file();
+  storage::ImportNotes notes;
+  Layout nameless;
+  nameless.name = "unknown layout";
+  nameless.ranks = info.ranks;
+  const std::int32_t local = info.ranks % 8 == 0 ? 8 : info.ranks;
+  const Topology machine = plan != nullptr ? *plan->topology
+                                           : storage::machine_for(imported.device_name,
+                                                                  info.ranks / local, local, notes);
+  info.label = plan != nullptr ? plan->layout->name : nameless.name;
+  info.workload_json = to_json(plan != nullptr ? *plan->workload : unknown);
+  info.topology_json = to_json(machine);
+  info.layout_json = to_json(plan != nullptr ? *plan->layout : nameless);
+  nlohmann::ordered_json environment = {{"imported", to_string(imported.kind)},
+                                        {"device", imported.device_name},
+                                        {"world_size", trace.world_size},
+                                        {"files", nlohmann::ordered_json::array()}};
+  for (const storage::TraceRank& rank : trace.totals) {
+    environment["files"].push_back({{"rank", rank.rank}, {"file", rank.file}});
+  }
+  info.environment_json =
+      environment.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  const auto run = storage::write_trace(session.records(), trace, info);
+  if (!run) return fail(run.error());
+  return {};
+}
+
 /// Where there is something to keep, the session's path.
 Result<std::string> save_session(const ImportOptions& options, const storage::Imported& imported) {
   bool any = false;
   for (const storage::ImportedPlan& plan : imported.plans) any = any || plan.workload.has_value();
+  any = any || imported.trace.has_value();
   if (!any) return std::string();
   auto session = OpenSession::open(options.session, "import");
   if (!session) return fail(session.error());
   (*session)->keep();
   Status done = save_plans((*session)->session(), imported);
+  if (done && imported.trace) done = save_trace(**session, imported);
   const std::string path = (*session)->path();
   const Status closed = (*session)->close();
   if (done) done = closed;
@@ -116,12 +161,15 @@ Status import_command(const ImportOptions& options) {
   if (!kind) return fail(kind.error());
   const auto context = context_of(options);
   if (!context) return fail(context.error());
+  const auto map = map_of(options);
+  if (!map) return fail(map.error());
   Interrupt interrupt;
   Progress progress("import");
-  const auto imported = storage::import_files(*kind, options.files, *context, [&](double share) {
-    progress.update(share);
-    return !interrupt.requested();
-  });
+  const auto imported =
+      storage::import_files(*kind, options.files, *context, *map, [&](double share) {
+        progress.update(share);
+        return !interrupt.requested();
+      });
   progress.finish();
   if (!imported) return fail(imported.error());
   if (Status done = write_outputs(options, *imported); !done) return done;

@@ -4,8 +4,11 @@
 
 #include "storage/import/hugectr_plan.hpp"
 #include "storage/import/input_text.hpp"
+#include "storage/import/kineto.hpp"
 #include "storage/import/torchrec_plan.hpp"
 #include "storage/import/torchrec_stats.hpp"
+#include "storage/import/trace_source.hpp"
+#include "storage/import/trace_tables.hpp"
 
 namespace shardscope::storage {
 namespace {
@@ -46,6 +49,52 @@ Status add_stats(std::string_view text, const ImportContext& context, Imported& 
   return {};
 }
 
+/// Arranges the ranks' traces and looks for the layout that they ran.
+Status add_traces(std::vector<RankTrace> ranks, const ImportContext& context, const KernelMap& map,
+                  Imported& out) {
+  if (ranks.empty()) {
+    return fail(
+        {ErrorKind::usage, "there are no traces", out.notes.file(), "*.json or *.json.gz", ""});
+  }
+  std::int64_t work = 0;
+  std::int64_t events = 0;
+  for (const RankTrace& trace : ranks) {
+    work += static_cast<std::int64_t>(trace.work.size());
+    events += trace.events;
+    out.notes.skip(trace.skipped);
+    if (out.device_name.empty()) out.device_name = trace.device_name;
+  }
+  if (work == 0) {
+    out.notes.warn(0, "the traces hold no GPU work", "kernels (activities=[CUDA])");
+  }
+  out.trace = arrange_trace(std::move(ranks), map, out.notes);
+  out.notes.kept(fmt::format("{} of {} ranks, {} pieces of GPU work of {} events, {} iterations",
+                             out.trace->ranks.size(), out.trace->world_size, work, events,
+                             out.trace->iterations.size()));
+  const auto count = static_cast<std::int32_t>(out.trace->ranks.size());
+  if (auto plan = identify_tables(*out.trace, context, out.notes)) {
+    const std::int32_t local = count % 8 == 0 ? 8 : count;
+    plan->topology = context.topology
+                         ? *context.topology
+                         : machine_for(out.device_name, count / local, local, out.notes);
+    if (plan->topology->ranks() == count) out.plans.push_back(std::move(*plan));
+  }
+  return {};
+}
+
+Status add_kineto(const std::vector<std::string>& paths, const ImportContext& context,
+                  const KernelMap& map, const ImportProgress& progress, Imported& out) {
+  std::vector<RankTrace> ranks;
+  const Status read = for_each_trace(paths, out.notes, progress, [&](const TraceMember& member) {
+    auto trace = read_kineto(*member.bytes, member.name, out.notes);
+    if (!trace) return Status(fail(trace.error()));
+    ranks.push_back(std::move(*trace));
+    return Status();
+  });
+  if (!read) return read;
+  return add_traces(std::move(ranks), context, map, out);
+}
+
 Status add_text(const std::string& path, const ImportContext& context, Imported& out) {
   const Result<std::string> text = read_input_text(path, out.notes);
   if (!text) return fail(text.error());
@@ -66,9 +115,17 @@ Status add_text(const std::string& path, const ImportContext& context, Imported&
 }  // namespace
 
 Result<Imported> import_files(ImportKind kind, const std::vector<std::string>& paths,
-                              const ImportContext& context, const ImportProgress& progress) {
+                              const ImportContext& context, const KernelMap& map,
+                              const ImportProgress& progress) {
   Imported out;
   out.kind = kind;
+  if (kind == ImportKind::kineto) {
+    out.notes = ImportNotes(paths.empty() ? "" : paths.front());
+    if (Status done = add_kineto(paths, context, map, progress, out); !done) {
+      return fail(done.error());
+    }
+    return out;
+  }
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (progress && !progress(static_cast<double>(i) / static_cast<double>(paths.size()))) {
       return fail({ErrorKind::runtime, "the import was cancelled", paths[i], "", ""});

@@ -10,6 +10,7 @@
 #include "storage/import/import_kind.hpp"
 #include "storage/import/imported_plan.hpp"
 #include "storage/import/notes.hpp"
+#include "storage/import/trace_stages.hpp"
 
 namespace shardscope::storage {
 
@@ -19,12 +20,14 @@ using ImportProgress = std::function<bool(double)>;
 struct Imported {
   ImportKind kind = ImportKind::hugectr;
   std::vector<ImportedPlan> plans;
+  std::optional<ImportedTrace> trace;  ///< its layout, where it is known, is plans.front()
+  std::string device_name;             ///< of a trace
   ImportNotes notes;
 };
 
-/// Reads the files (one, but for traces: one a rank) as `kind`.
+/// Reads the files (one, but for traces: one a rank) as `kind`. `map` gives kernels to stages.
 [[nodiscard]] Result<Imported> import_files(ImportKind kind, const std::vector<std::string>& paths,
-                                            const ImportContext& context,
+                                            const ImportContext& context, const KernelMap& map,
                                             const ImportProgress& progress);
 
 }  // namespace shardscope::storage
