@@ -72,6 +72,11 @@ std::string plan_text(const storage::ImportedPlan& plan, std::size_t index) {
     const auto& [name, value] = plan.facts[i];
     if (value.size() <= 60) text += fmt::format("  {} {}\n", name, value);
   }
+  if (plan.workload && !plan.layout) {
+    text += fmt::format("  {} tables, {} features, batch {}\n", plan.workload->tables.size(),
+                        plan.workload->features.size(), grouped(plan.workload->global_batch));
+  }
+  if (plan.matrix.empty()) return text;
   TextTable table({{"rank"}, {"tables"}, {"", Align::left}});
   for (std::size_t rank = 0; rank < plan.matrix.size() && rank < kRanksListed; ++rank) {
     table.row({std::to_string(rank), std::to_string(plan.matrix[rank].size()),
@@ -303,6 +308,11 @@ nlohmann::ordered_json plan_json(const storage::ImportedPlan& plan) {
   for (const auto& [name, value] : plan.facts) json["facts"][name] = value;
   json["matrix"] = plan.matrix;
   if (plan.estimate) json["estimate"] = estimate_json(*plan.estimate);
+  if (plan.workload) {
+    json["tables"] = plan.workload->tables.size();
+    json["features"] = plan.workload->features.size();
+    json["global_batch"] = plan.workload->global_batch;
+  }
   if (!plan.layout) return json;
   json["workload"] = plan.workload->name;
   json["topology"] = plan.topology->name;

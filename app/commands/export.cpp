@@ -14,8 +14,10 @@
 #include "planner/executor_model.hpp"
 #include "storage/documents.hpp"
 #include "storage/export/hugectr.hpp"
+#include "storage/export/run_export.hpp"
 #include "storage/export/torchrec.hpp"
 #include "storage/import/import_kind.hpp"
+#include "storage/nsys/export.hpp"
 #include "storage/queries/runs.hpp"
 #include "storage/session.hpp"
 
@@ -158,6 +160,35 @@ Status to_torchrec(const ExportOptions& options, const Exported& given, Outcome&
   return write_file(loader.string(), exported->loader, outcome);
 }
 
+/// A run's records: measured, emulated or simulated.
+Status export_run(const ExportOptions& options, Outcome& outcome) {
+  if (options.out.empty()) {
+    return fail({ErrorKind::usage, "a run needs a file to be written to", options.input,
+                 "--out FILE (for perfetto also a directory: one file a rank)", ""});
+  }
+  auto session = storage::Session::open(options.input, storage::Session::Access::read_only);
+  if (!session) return fail(session.error());
+  std::int64_t run = options.run;
+  if (run == 0) {
+    const auto runs = storage::list_runs(*session);
+    if (!runs) return fail(runs.error());
+    if (runs->empty()) {
+      return fail({ErrorKind::usage, "the session has no runs", options.input, "", ""});
+    }
+    run = runs->back().id;
+  }
+  if (options.to == "perfetto") {
+    const auto files = storage::export_perfetto(*session, run, options.out);
+    if (!files) return fail(files.error());
+    outcome.files = *files;
+    return {};
+  }
+  Status done = options.to == "csv" ? storage::export_csv(*session, run, options.out)
+                                    : storage::nsys::export_run(*session, run, options.out);
+  if (done) outcome.files.push_back(options.out);
+  return done;
+}
+
 /// On stderr where the export itself goes to stdout.
 void report(const ExportOptions& options, const Outcome& outcome) {
   if (options.json) {
@@ -188,9 +219,11 @@ Status export_command(const ExportOptions& options) {
     if (!given) return fail(given.error());
     done = options.to == "hugectr" ? to_hugectr(options, *given, outcome)
                                    : to_torchrec(options, *given, outcome);
+  } else if (options.to == "perfetto" || options.to == "csv" || options.to == "nsys") {
+    done = export_run(options, outcome);
   } else {
     return fail({ErrorKind::usage, "nothing is exported to \"" + options.to + "\"", "--to",
-                 "hugectr or torchrec", ""});
+                 "hugectr, torchrec, perfetto, nsys or csv", ""});
   }
   if (done) report(options, outcome);
   return done;

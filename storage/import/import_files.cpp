@@ -5,6 +5,9 @@
 #include "storage/import/hugectr_plan.hpp"
 #include "storage/import/input_text.hpp"
 #include "storage/import/kineto.hpp"
+#include "storage/import/mlperf_log.hpp"
+#include "storage/import/nsys_import.hpp"
+#include "storage/import/tbe_config.hpp"
 #include "storage/import/torchrec_plan.hpp"
 #include "storage/import/torchrec_stats.hpp"
 #include "storage/import/trace_source.hpp"
@@ -46,6 +49,35 @@ Status add_stats(std::string_view text, const ImportContext& context, Imported& 
   auto resolved = resolve_torchrec_stats(*stats, context, out.notes);
   if (!resolved) return fail(resolved.error());
   out.plans.push_back(std::move(*resolved));
+  return {};
+}
+
+Status add_tbe(std::string_view text, Imported& out) {
+  auto workloads = read_tbe_configs(text, out.notes);
+  if (!workloads) return fail(workloads.error());
+  for (Workload& workload : *workloads) {
+    ImportedPlan plan;
+    plan.name = workload.name;
+    plan.workload = std::move(workload);
+    out.plans.push_back(std::move(plan));
+  }
+  return {};
+}
+
+/// What was measured, with the plan where the log prints one.
+Status add_mlperf(std::string_view text, const ImportContext& context, Imported& out) {
+  const auto plan = read_mlperf_log(text, out.notes);
+  if (!plan) return fail(plan.error());
+  if (plan->ranks > 0) {
+    auto resolved = resolve_hugectr_plan(*plan, context, out.notes);
+    if (!resolved) return fail(resolved.error());
+    out.plans.push_back(std::move(*resolved));
+    return {};
+  }
+  ImportedPlan measured;
+  measured.name = "mlperf";
+  measured.facts = plan->facts;
+  out.plans.push_back(std::move(measured));
   return {};
 }
 
@@ -95,6 +127,21 @@ Status add_kineto(const std::vector<std::string>& paths, const ImportContext& co
   return add_traces(std::move(ranks), context, map, out);
 }
 
+/// Several files are merged: each process is a rank.
+Status add_nsys(const std::vector<std::string>& paths, const ImportContext& context,
+                const KernelMap& map, const ImportProgress& progress, Imported& out) {
+  std::vector<RankTrace> ranks;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (progress && !progress(static_cast<double>(i) / static_cast<double>(paths.size()))) {
+      return fail({ErrorKind::runtime, "the import was cancelled", paths[i], "", ""});
+    }
+    auto traces = read_nsys(paths[i], out.notes);
+    if (!traces) return fail(traces.error());
+    for (RankTrace& trace : *traces) ranks.push_back(std::move(trace));
+  }
+  return add_traces(std::move(ranks), context, map, out);
+}
+
 Status add_text(const std::string& path, const ImportContext& context, Imported& out) {
   const Result<std::string> text = read_input_text(path, out.notes);
   if (!text) return fail(text.error());
@@ -105,6 +152,10 @@ Status add_text(const std::string& path, const ImportContext& context, Imported&
       return add_torchrec(*text, context, out);
     case ImportKind::torchrec_stats:
       return add_stats(*text, context, out);
+    case ImportKind::tbe:
+      return add_tbe(*text, out);
+    case ImportKind::mlperf:
+      return add_mlperf(*text, context, out);
     default:
       break;
   }
@@ -119,11 +170,11 @@ Result<Imported> import_files(ImportKind kind, const std::vector<std::string>& p
                               const ImportProgress& progress) {
   Imported out;
   out.kind = kind;
-  if (kind == ImportKind::kineto) {
+  if (kind == ImportKind::kineto || kind == ImportKind::nsys) {
     out.notes = ImportNotes(paths.empty() ? "" : paths.front());
-    if (Status done = add_kineto(paths, context, map, progress, out); !done) {
-      return fail(done.error());
-    }
+    const Status done = kind == ImportKind::kineto ? add_kineto(paths, context, map, progress, out)
+                                                   : add_nsys(paths, context, map, progress, out);
+    if (!done) return fail(done.error());
     return out;
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {

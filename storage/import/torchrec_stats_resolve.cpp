@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "storage/import/tbe_config.hpp"
 #include "storage/import/torchrec_stats.hpp"
 
 namespace shardscope::storage {
@@ -29,17 +30,6 @@ std::string form_of(const std::string& printed) {
     if (printed == name.printed) return name.form;
   }
   return printed;
-}
-
-/// Bags of `mean` ids on average: one length, or the two whole lengths around it.
-Hotness hotness_of(double mean) {
-  constexpr double kMost = 1e9;
-  mean = std::clamp(mean, 0.0, kMost);
-  const double low = std::floor(mean);
-  const double rest = mean - low;
-  const auto minimum = static_cast<std::int32_t>(low);
-  if (rest < 1e-9) return Hotness::fixed(minimum);
-  return {HotnessKind::histogram, minimum, minimum + 1, {1 - rest, rest}};
 }
 
 class StatsResolver {
@@ -235,7 +225,7 @@ class StatsResolver {
       feature.pooling = entry.pooled ? Pooling::sum : Pooling::sequence;
       feature.weighted = entry.weighted && entry.pooled;
       feature.num_poolings = static_cast<std::int32_t>(std::min(bags, 1e6));
-      feature.hotness = hotness_of(ids / features / bags);
+      feature.hotness = hotness_with_mean(ids / features / bags);
       workload_.features.push_back(std::move(feature));
     }
   }

@@ -1,0 +1,249 @@
+#include "storage/import/nsys_import.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "storage/nsys/values.hpp"
+#include "storage/sqlite/database.hpp"
+#include "storage/sqlite/query.hpp"
+
+namespace shardscope::storage {
+namespace {
+
+constexpr std::int64_t kLastPlausibleNs = std::int64_t{1} << 60;
+
+/// Reads one file; every query names only columns that the file has.
+class NsysReader {
+ public:
+  NsysReader(Database& database, const std::string& path, ImportNotes& notes)
+      : database_(database), path_(path), notes_(notes) {}
+
+  Result<std::vector<RankTrace>> read() {
+    if (Status done = read_tables(); !done) return fail(done.error());
+    if (!columns_.contains("CUPTI_ACTIVITY_KIND_KERNEL")) {
+      return fail({ErrorKind::usage, "the database has no GPU activity", path_,
+                   "the table CUPTI_ACTIVITY_KIND_KERNEL of 'nsys export --type sqlite'", ""});
+    }
+    Status done = read_strings();
+    if (done) done = read_kernels();
+    if (done) done = read_memory("CUPTI_ACTIVITY_KIND_MEMCPY", ActivityRecord::Kind::memcpy);
+    if (done) done = read_memory("CUPTI_ACTIVITY_KIND_MEMSET", ActivityRecord::Kind::memset);
+    if (done) done = read_calls();
+    if (done) done = read_ranges();
+    if (!done) return fail(done.error());
+    return traces();
+  }
+
+ private:
+  using Columns = std::set<std::string>;
+
+  Status read_tables() {
+    const auto tables = select(database_, "SELECT name FROM sqlite_master WHERE type = 'table'",
+                               [](const Statement& row) { return row.text(0); });
+    if (!tables) return fail(tables.error());
+    for (const std::string& table : *tables) {
+      const auto names = select(
+          database_, "SELECT name FROM pragma_table_info(?)",
+          [](const Statement& row) { return row.text(0); }, table);
+      if (!names) return fail(names.error());
+      columns_[table] = Columns(names->begin(), names->end());
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool has(const std::string& table, const char* column) const {
+    const auto found = columns_.find(table);
+    return found != columns_.end() && found->second.contains(column);
+  }
+
+  /// The first of the columns that the table has, else the constant.
+  [[nodiscard]] std::string column(const std::string& table, std::vector<const char*> names,
+                                   const char* otherwise = "0") const {
+    for (const char* name : names) {
+      if (has(table, name)) return fmt::format("\"{}\"", name);
+    }
+    return otherwise;
+  }
+
+  Status read_strings() {
+    if (!columns_.contains("StringIds")) {
+      notes_.warn(0, "the file has no StringIds: kernels have no names", "the table StringIds");
+      return {};
+    }
+    return for_each_row(database_, "SELECT id, value FROM StringIds", [&](const Statement& row) {
+      strings_.emplace(row.integer(0), row.text(1));
+    });
+  }
+
+  [[nodiscard]] std::string string_of(std::int64_t id) const {
+    const auto found = strings_.find(id);
+    return found == strings_.end() ? fmt::format("string {}", id) : found->second;
+  }
+
+  /// Process, or the device where old versions do not name one.
+  RankTrace& process(std::int64_t global_pid, std::int32_t device) {
+    const std::int64_t key = global_pid != 0 ? global_pid >> 24 : -1 - device;
+    auto [entry, fresh] = traces_.emplace(key, RankTrace{});
+    if (fresh) {
+      order_.push_back(key);
+      entry->second.file = path_;
+    }
+    return entry->second;
+  }
+
+  /// A row's times; false for those that cannot be (also kernels whose stamps were lost).
+  bool times(const Statement& row, std::int64_t& start, std::int64_t& end) {
+    start = row.integer(0);
+    end = row.integer(1);
+    const bool sound = start >= -kLastPlausibleNs && end <= kLastPlausibleNs && end >= start;
+    if (!sound) ++unsound_;
+    return sound;
+  }
+
+  Status read_kernels() {
+    const std::string table = "CUPTI_ACTIVITY_KIND_KERNEL";
+    const auto of = [&](std::vector<const char*> names) { return column(table, std::move(names)); };
+    const std::string sql = fmt::format(
+        "SELECT {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {} FROM {}",
+        of({"start"}), of({"end"}), of({"deviceId"}), of({"contextId"}), of({"streamId"}),
+        of({"correlationId"}), of({"globalPid"}), of({"demangledName", "shortName", "name"}),
+        of({"gridX"}), of({"gridY"}), of({"gridZ"}), of({"blockX"}), of({"blockY"}), of({"blockZ"}),
+        of({"registersPerThread"}), of({"dynamicSharedMemory"}), table);
+    return for_each_row(database_, sql, [&](const Statement& row) {
+      GpuWork work;
+      if (!times(row, work.start_ns, work.end_ns)) return;
+      work.device = row.integer32(2);
+      work.context = row.integer32(3);
+      work.stream = row.integer32(4);
+      work.correlation = static_cast<std::uint32_t>(row.integer(5));
+      for (int i = 0; i < 3; ++i) {
+        work.grid[static_cast<std::size_t>(i)] = row.integer32(8 + i);
+        work.block[static_cast<std::size_t>(i)] = row.integer32(11 + i);
+      }
+      work.registers = row.integer32(14);
+      work.shared_bytes = row.integer32(15);
+      RankTrace& trace = process(row.integer(6), work.device);
+      work.name = trace.names.id(string_of(row.integer(7)));
+      ++trace.events;
+      trace.work.push_back(work);
+    });
+  }
+
+  Status read_memory(const std::string& table, ActivityRecord::Kind kind) {
+    if (!columns_.contains(table)) return {};
+    const bool copy = kind == ActivityRecord::Kind::memcpy;
+    const auto of = [&](std::vector<const char*> names) { return column(table, std::move(names)); };
+    const std::string sql = fmt::format(
+        "SELECT {}, {}, {}, {}, {}, {}, {}, {}, {} FROM {}", of({"start"}), of({"end"}),
+        of({"deviceId"}), of({"contextId"}), of({"streamId"}), of({"correlationId"}),
+        of({"globalPid"}), of({"bytes"}), copy ? of({"copyKind"}) : of({"value"}), table);
+    return for_each_row(database_, sql, [&](const Statement& row) {
+      GpuWork work;
+      if (!times(row, work.start_ns, work.end_ns)) return;
+      work.kind = kind;
+      work.device = row.integer32(2);
+      work.context = row.integer32(3);
+      work.stream = row.integer32(4);
+      work.correlation = static_cast<std::uint32_t>(row.integer(5));
+      work.bytes = row.integer(7);
+      work.detail = row.integer32(8);
+      RankTrace& trace = process(row.integer(6), work.device);
+      work.name = trace.names.id(copy ? "Memcpy" : "Memset");
+      ++trace.events;
+      trace.work.push_back(work);
+    });
+  }
+
+  /// API calls belong to the process in their globalTid.
+  Status read_calls() {
+    const std::string table = "CUPTI_ACTIVITY_KIND_RUNTIME";
+    if (!columns_.contains(table)) return {};
+    const std::string sql =
+        fmt::format("SELECT {}, {}, {}, {}, {} FROM {}", column(table, {"start"}),
+                    column(table, {"end"}), column(table, {"globalTid"}),
+                    column(table, {"correlationId"}), column(table, {"nameId"}), table);
+    return for_each_row(database_, sql, [&](const Statement& row) {
+      CpuRange call;
+      if (!times(row, call.start_ns, call.end_ns)) return;
+      RankTrace* trace = existing(row.integer(2));
+      if (trace == nullptr) return;
+      call.thread = static_cast<std::int32_t>(row.integer(2) & 0xffffff);
+      call.correlation = static_cast<std::uint32_t>(row.integer(3));
+      call.name = trace->names.id(string_of(row.integer(4)));
+      ++trace->events;
+      trace->calls.push_back(call);
+    });
+  }
+
+  RankTrace* existing(std::int64_t global_tid) {
+    const auto found = traces_.find(global_tid >> 24);
+    if (found != traces_.end()) return &found->second;
+    return traces_.size() == 1 ? &traces_.begin()->second : nullptr;
+  }
+
+  /// Push/pop and start/end ranges; their text is inline or in StringIds.
+  Status read_ranges() {
+    const std::string table = "NVTX_EVENTS";
+    if (!columns_.contains(table)) return {};
+    const std::string sql =
+        fmt::format("SELECT {}, {}, {}, {}, {} FROM {} WHERE {} IS NOT NULL",
+                    column(table, {"start"}), column(table, {"end"}, "NULL"),
+                    column(table, {"globalTid"}), column(table, {"text"}, "NULL"),
+                    column(table, {"textId"}, "NULL"), table, column(table, {"end"}, "NULL"));
+    return for_each_row(database_, sql, [&](const Statement& row) {
+      CpuRange range;
+      if (!times(row, range.start_ns, range.end_ns)) return;
+      RankTrace* trace = existing(row.integer(2));
+      if (trace == nullptr) return;
+      range.thread = static_cast<std::int32_t>(row.integer(2) & 0xffffff);
+      const std::string text = !row.is_null(3)   ? row.text(3)
+                               : !row.is_null(4) ? string_of(row.integer(4))
+                                                 : std::string();
+      range.name = trace->names.id(text);
+      ++trace->events;
+      trace->ranges.push_back(range);
+    });
+  }
+
+  Result<std::vector<RankTrace>> traces() {
+    std::string device;
+    if (has("TARGET_INFO_GPU", "name")) {
+      const auto name = database_.text("SELECT name FROM TARGET_INFO_GPU ORDER BY id LIMIT 1");
+      if (name) device = *name;
+    }
+    if (unsound_ > 0) {
+      notes_.warn(0, fmt::format("{} records have impossible times and are left out", unsound_),
+                  "start <= end");
+    }
+    std::vector<RankTrace> out;
+    for (const std::int64_t key : order_) {
+      RankTrace& trace = traces_.at(key);
+      trace.device_name = device;
+      if (!trace.work.empty()) out.push_back(std::move(trace));
+    }
+    return out;
+  }
+
+  Database& database_;
+  std::string path_;
+  ImportNotes& notes_;
+  std::map<std::string, Columns> columns_;
+  std::map<std::int64_t, std::string> strings_;
+  std::map<std::int64_t, RankTrace> traces_;  ///< by process
+  std::vector<std::int64_t> order_;
+  std::int64_t unsound_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<RankTrace>> read_nsys(const std::string& path, ImportNotes& notes) {
+  auto database = Database::open(path, Database::Open::read_only);
+  if (!database) return fail(database.error());
+  return NsysReader(*database, path, notes).read();
+}
+
+}  // namespace shardscope::storage
