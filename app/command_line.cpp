@@ -314,6 +314,17 @@ void add_export(CLI::App& app, Chosen& chosen) {
       "Exit code 2 where the framework cannot train the layout; the reason is told.");
 }
 
+void add_report(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "report", "Write a session as one HTML page: pictures, tables, predictions, environment");
+  const auto options = choose<ReportOptions>(command, chosen, report_command);
+  command.add_option("session", options->session, "Session file")->required()->type_name("FILE");
+  command.add_option("--out", options->out, "Page to write")->required()->type_name("FILE.html");
+  command.add_option("--run", options->run, "Only this run")->check(positive())->type_name("N");
+  add_json(command, options->json);
+  command.footer("Example: shardscope report compare-20250101-120000.shardscope --out report.html");
+}
+
 void add_doctor(CLI::App& app, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand(
       "doctor", "What this machine can do, why not the rest, and what would help");

@@ -192,6 +192,13 @@ struct CodecOptions {
   bool json = false;
 };
 
+struct ReportOptions {
+  std::string session;
+  std::int64_t run = 0;  ///< 0: all
+  std::string out;
+  bool json = false;
+};
+
 struct DoctorOptions {
   bool json = false;
 };
