@@ -398,6 +398,7 @@ int run(int argc, char** argv) {
   add_export(app, chosen);
   add_codec(app, chosen);
   add_tune_bounds(app, chosen);
+  add_report(app, chosen);
   add_doctor(app, chosen);
   add_service(app, chosen);
   app.footer("Each command explains itself: shardscope COMMAND --help");

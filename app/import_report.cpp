@@ -366,4 +366,16 @@ nlohmann::ordered_json import_json(const storage::Imported& imported) {
   return json;
 }
 
+Status inspect_import(const std::string& path, storage::ImportKind kind, bool json) {
+  const auto imported = storage::import_files(kind, {path}, {}, storage::built_in_kernel_map(), {});
+  if (!imported) return fail(imported.error());
+  if (json) {
+    fmt::print("{}\n", import_json(*imported).dump(
+                           2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else {
+    fmt::print("{}", import_text(*imported));
+  }
+  return {};
+}
+
 }  // namespace shardscope::app

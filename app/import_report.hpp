@@ -17,4 +17,7 @@ namespace shardscope::app {
 /// {kind, plans: [...], notes: {kept, warnings, skipped}, ...}.
 [[nodiscard]] nlohmann::ordered_json import_json(const storage::Imported& imported);
 
+/// Shows what a file of that kind holds without keeping it.
+[[nodiscard]] Status inspect_import(const std::string& path, storage::ImportKind kind, bool json);
+
 }  // namespace shardscope::app

@@ -9,6 +9,7 @@
 
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
+#include "app/import_report.hpp"
 #include "app/report.hpp"
 #include "app/session_contents.hpp"
 #include "app/text_table.hpp"
@@ -105,6 +106,12 @@ void print_comparisons(const std::vector<storage::ComparisonRecord>& comparisons
 }  // namespace
 
 Status inspect(const InspectOptions& options) {
+  // Plans, reports and traces open directly, as import reads them; nothing is kept.
+  if (!storage::is_session_file(options.session)) {
+    if (const auto kind = storage::recognise(options.session)) {
+      return inspect_import(options.session, *kind, options.json);
+    }
+  }
   Result<storage::Session> session =
       storage::Session::open(options.session, storage::Session::Access::read_only);
   if (!session) return fail(session.error());
