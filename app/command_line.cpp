@@ -314,28 +314,6 @@ void add_export(CLI::App& app, Chosen& chosen) {
       "Exit code 2 where the framework cannot train the layout; the reason is told.");
 }
 
-void add_calibrate(CLI::App& app, Chosen& chosen) {
-  CLI::App& command = *app.add_subcommand(
-      "calibrate",
-      "Fit a machine's constants from traces or nccl-tests; says what they do not show");
-  const auto options = choose<CalibrateOptions>(command, chosen, calibrate_command);
-  command.add_option("files", options->files, "Traces or a test's output")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--from", options->from, "What the files are")
-      ->required()
-      ->type_name("kineto|nsys|nccl-tests");
-  command.add_option("--topology", options->topology, "The machine that ran it")
-      ->required()
-      ->type_name("NAME|FILE");
-  command.add_option("--out", options->out, "Write the fitted machine as a topology file")
-      ->type_name("FILE");
-  add_json(command, options->json);
-  command.footer(
-      "Example: shardscope calibrate alltoall_perf.txt --from nccl-tests --topology dgx-h100 "
-      "--out mine.json");
-}
-
 void add_report(CLI::App& app, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand(
       "report", "Write a session as one HTML page: pictures, tables, predictions, environment");
