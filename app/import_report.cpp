@@ -180,8 +180,11 @@ std::string disagreement(const storage::ImportedTrace& trace) {
   const storage::TraceRank& work = trace.totals[static_cast<std::size_t>(trace.most_ids)];
   const storage::TraceRank& bytes = trace.totals[static_cast<std::size_t>(trace.most_bytes)];
   if (work.ids <= 0 || bytes.sent_bytes <= 0) return {};
-  if (work.rank == bytes.rank) {
-    return fmt::format("Bytes and work agree: rank {} sends and looks up the most.\n", work.rank);
+  if (work.sent_bytes >= bytes.sent_bytes) {
+    return fmt::format(
+        "Bytes and work agree: no rank sends more than rank {}, which looks up the "
+        "most.\n",
+        work.rank);
   }
   return fmt::format(
       "Bytes and work disagree: rank {} sends the most ({} of vectors an iteration, rank {} {}), "
@@ -270,7 +273,9 @@ nlohmann::ordered_json trace_json(const storage::Imported& imported) {
       {"hot_rank", trace.totals[static_cast<std::size_t>(trace.hot_rank)].rank},
       {"most_bytes_rank", trace.totals[static_cast<std::size_t>(trace.most_bytes)].rank},
       {"most_ids_rank", trace.totals[static_cast<std::size_t>(trace.most_ids)].rank},
-      {"bytes_and_work_agree", trace.most_bytes == trace.most_ids},
+      {"bytes_and_work_agree",
+       trace.totals[static_cast<std::size_t>(trace.most_ids)].sent_bytes >=
+           trace.totals[static_cast<std::size_t>(trace.most_bytes)].sent_bytes},
       {"ranks", nlohmann::ordered_json::array()},
       {"stages", nlohmann::ordered_json::array()},
       {"unmapped", nlohmann::ordered_json::array()}};

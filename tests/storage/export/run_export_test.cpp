@@ -16,7 +16,7 @@ namespace shardscope::storage {
 namespace {
 
 /// A session with the sample run of two ranks and three iterations.
-Session sample_session(const TempDirectory& directory) {
+Session sample_session(const test::TempDirectory& directory) {
   Session session = Session::create(directory.file("s.shardscope")).value();
   SessionWriter writer(session);
   const std::int64_t run = writer.begin_run(test::sample_run()).value();
@@ -28,7 +28,7 @@ Session sample_session(const TempDirectory& directory) {
 }
 
 TEST(RunExport, WritesOneFileARankAsHolisticTraceAnalysisReadsThem) {
-  const TempDirectory directory;
+  const test::TempDirectory directory;
   const Session session = sample_session(directory);
   const auto files = export_perfetto(session, 1, directory.file("traces") + "/");
   ASSERT_TRUE(files) << to_string(files.error());
@@ -42,7 +42,7 @@ TEST(RunExport, WritesOneFileARankAsHolisticTraceAnalysisReadsThem) {
 }
 
 TEST(RunExport, IsReadBackAsATraceOfAllRanks) {
-  const TempDirectory directory;
+  const test::TempDirectory directory;
   const Session session = sample_session(directory);
   const std::string folder = directory.file("traces") + "/";
   ASSERT_TRUE(export_perfetto(session, 1, folder));
@@ -57,7 +57,7 @@ TEST(RunExport, IsReadBackAsATraceOfAllRanks) {
 }
 
 TEST(RunExport, WritesALineASpan) {
-  const TempDirectory directory;
+  const test::TempDirectory directory;
   const Session session = sample_session(directory);
   const std::string path = directory.file("run.csv");
   const Status done = export_csv(session, 1, path);
@@ -69,7 +69,7 @@ TEST(RunExport, WritesALineASpan) {
 }
 
 TEST(RunExport, NamesARunThatIsNotThere) {
-  const TempDirectory directory;
+  const test::TempDirectory directory;
   const Session session = sample_session(directory);
   EXPECT_FALSE(export_perfetto(session, 7, directory.file("x.json")));
   EXPECT_FALSE(export_csv(session, 7, directory.file("x.csv")));

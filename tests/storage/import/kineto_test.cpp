@@ -56,13 +56,13 @@ std::string small_trace(int rank, int late_us) {
 {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 62, "dur": 2, "args": {"correlation": 2}},
 {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 9, "ts": 600, "dur": 2, "args": {"correlation": 3}},
 {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 700, "dur": 2, "args": {"correlation": 4}},
-{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv(x)", "pid": 0, "tid": 7, "ts": )" +
+{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv_x", "pid": 0, "tid": 7, "ts": )" +
          at(30) + R"(, "dur": )" + std::to_string(100 - late_us) +
          R"(, "args": {"stream": 7, "device": 0, "correlation": 1, "grid": [8, 1, 1]}},
-{"args": {"stream": 7, "correlation": 2}, "cat": "kernel", "ph": "X", "name": "void split_embedding_codegen_forward_unweighted_kernel<float>()", "ts": 200, "dur": 40
+{"args": {"stream": 7, "correlation": 2}, "cat": "kernel", "ph": "X", "name": "void split_embedding_codegen_forward_unweighted_kernel<float>", "ts": 200, "dur": 40
 },
 {"ph": "X", "cat": "kernel", "name": "volta_sgemm_128x32_nt", "ts": 610, "dur": 20, "args": {"stream": 7, "correlation": 3}},
-{"ph": "X", "cat": "kernel", "name": "void split_embedding_backward_codegen_adagrad_unweighted_kernel_warp_per_row_1<float>()", "ts": 710, "dur": 30, "args": {"stream": 7, "correlation": 4}},
+{"ph": "X", "cat": "kernel", "name": "void split_embedding_backward_codegen_adagrad_unweighted_kernel_warp_per_row_1<float>", "ts": 710, "dur": 30, "args": {"stream": 7, "correlation": 4}},
 {"ph": "X", "cat": "kernel", "name": "mystery", "ts": 760, "dur": 5, "args": {"stream": 7, "correlation": 5}},
 {"ph": "f", "cat": "ac2g", "id": 1, "ts": 1}
 ]
@@ -138,7 +138,7 @@ TEST(Kineto, IsBoundedAgainstDepthAndEncodings) {
 }
 
 TEST(Kineto, RefusesAGzipBomb) {
-  const TempDirectory directory;
+  const test::TempDirectory directory;
   const std::string path = directory.file("bomb.json.gz");
   const gzFile file = ::gzopen(path.c_str(), "wb9");
   const std::string blanks(1 << 20, ' ');
@@ -152,7 +152,7 @@ TEST(Kineto, RefusesAGzipBomb) {
 }
 
 TEST(Kineto, CanBeCancelled) {
-  const TempDirectory directory;
+  const test::TempDirectory directory;
   const std::string path = directory.file("rank-0.json");
   std::ofstream(path) << small_trace(0, 0);
   const auto imported = import_files(ImportKind::kineto, {path}, {}, built_in_kernel_map(),

@@ -12,7 +12,7 @@ namespace shardscope::storage {
 namespace {
 
 /// An old export: no globalPid, names in shortName, NVTX text inline.
-std::string old_export(const TempDirectory& directory) {
+std::string old_export(const test::TempDirectory& directory) {
   const std::string path = directory.file("old.sqlite");
   Database database = Database::open(path, Database::Open::create).value();
   const Status made = database.execute(R"sql(
@@ -35,7 +35,7 @@ std::string old_export(const TempDirectory& directory) {
 }
 
 TEST(NsysImport, ReadsOldVersionsByColumnNameWithRangesAsStages) {
-  const TempDirectory directory;
+  const test::TempDirectory directory;
   const auto imported =
       import_files(ImportKind::nsys, {old_export(directory)}, {}, built_in_kernel_map(), {});
   ASSERT_TRUE(imported) << to_string(imported.error());
@@ -49,8 +49,8 @@ TEST(NsysImport, ReadsOldVersionsByColumnNameWithRangesAsStages) {
 }
 
 TEST(NsysImport, MergesSeveralFiles) {
-  const TempDirectory first;
-  const TempDirectory second;
+  const test::TempDirectory first;
+  const test::TempDirectory second;
   const auto imported = import_files(ImportKind::nsys, {old_export(first), old_export(second)}, {},
                                      built_in_kernel_map(), {});
   ASSERT_TRUE(imported) << to_string(imported.error());
@@ -70,7 +70,7 @@ TEST(NsysImport, ReadsARealExport) {
 }
 
 TEST(NsysImport, RefusesOtherDatabases) {
-  const TempDirectory directory;
+  const test::TempDirectory directory;
   const std::string path = directory.file("other.sqlite");
   Database database = Database::open(path, Database::Open::create).value();
   ASSERT_TRUE(database.execute("CREATE TABLE t (a INTEGER)"));
