@@ -398,7 +398,6 @@ int run(int argc, char** argv) {
   add_export(app, chosen);
   add_codec(app, chosen);
   add_tune_bounds(app, chosen);
-  add_calibrate(app, chosen);
   add_report(app, chosen);
   add_doctor(app, chosen);
   add_service(app, chosen);

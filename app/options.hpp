@@ -192,14 +192,6 @@ struct CodecOptions {
   bool json = false;
 };
 
-struct CalibrateOptions {
-  std::vector<std::string> files;
-  std::string from;
-  std::string topology;  ///< the machine that the files are of
-  std::string out;       ///< topology file with what was fitted; empty: none
-  bool json = false;
-};
-
 struct ReportOptions {
   std::string session;
   std::int64_t run = 0;  ///< 0: all

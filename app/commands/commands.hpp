@@ -24,7 +24,6 @@ namespace shardscope::app {
 [[nodiscard]] Status export_command(const ExportOptions& options);
 [[nodiscard]] Status tune_bounds(const TuneBoundsOptions& options);
 [[nodiscard]] Status codec(const CodecOptions& options);
-[[nodiscard]] Status calibrate_command(const CalibrateOptions& options);
 [[nodiscard]] Status report_command(const ReportOptions& options);
 [[nodiscard]] Status doctor(const DoctorOptions& options);
 
