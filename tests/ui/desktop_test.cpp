@@ -3,12 +3,17 @@
 #include <gtest/gtest.h>
 #include <imgui.h>
 
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "ui/desktop/driver.hpp"
 #include "ui/desktop/options.hpp"
 #include "ui/desktop/overlay.hpp"
+#include "ui/desktop/save.hpp"
 #include "ui/desktop/settings.hpp"
+#include "ui/desktop/startup.hpp"
 
 namespace shardscope::ui {
 namespace {
@@ -268,6 +273,69 @@ TEST_F(DesktopTest, ThePlannerProposesAndItsTicksAreApplied) {
   driver_.click(driver_.center("scale/accept"));
   EXPECT_LT(document().current().iteration_s, before);
   EXPECT_EQ(document().history().nodes().size(), 2U);
+}
+
+TEST_F(DesktopTest, SavedLayoutsComeBackWithTheirTreeNotesAndStar) {
+  open_model();
+  const std::string path = testing::TempDir() + "/shardscope_desktop_save.shardscope";
+  std::filesystem::remove(path);
+  desktop_.run.session_path = path;
+  desktop_.apply(edit_move(document(), {20, 0, 0}, 3));
+  desktop_.apply(edit_split_rows(document(), {20, 0, 0}, 2, 5));
+  document().undo();
+  desktop_.apply(edit_move(document(), {21, 0, 0}, 4));
+  document().history().node(2).note = "a note";
+  document().set_reference(1);
+  const Layout last = document().layout();
+  ASSERT_EQ(unsaved_layouts(document()), 4);
+  driver_.key('S', kCtrl);
+  ASSERT_TRUE(desktop_.notices.empty()) << desktop_.notices.front().text;
+  EXPECT_EQ(unsaved_layouts(document()), 0);
+  const Status opened = desktop_.open_session(path);
+  ASSERT_TRUE(opened) << to_string(opened.error());
+  const History& history = document().history();
+  ASSERT_EQ(history.nodes().size(), 4U);
+  EXPECT_EQ(document().layout().tables, last.tables);
+  EXPECT_EQ(history.node(2).note, "a note");
+  EXPECT_EQ(history.reference(), 1);
+  EXPECT_EQ(history.node(3).parent, 1);
+  for (const Workspace workspace : {Workspace::run, Workspace::timeline, Workspace::history}) {
+    desktop_.choose(workspace);
+    driver_.settle();
+  }
+  std::filesystem::remove(path);
+}
+
+TEST_F(DesktopTest, SessionsThatCannotBeOpenedAreToldAndChangeNothing) {
+  open_model();
+  const Document* before = desktop_.document.get();
+  const std::string path = testing::TempDir() + "/shardscope_desktop_damaged.shardscope";
+  std::ofstream(path) << "SQLite format 3 but not really, and cut short";
+  for (const std::string& wrong : {path, std::string("/no/such/file"), testing::TempDir()}) {
+    EXPECT_FALSE(desktop_.open_session(wrong)) << wrong;
+    EXPECT_EQ(desktop_.document.get(), before);
+  }
+  open_dropped(desktop_, path);
+  EXPECT_EQ(desktop_.notices.size(), 1U);
+  std::filesystem::remove(path);
+}
+
+TEST_F(DesktopTest, AnEngineThatCannotBeStartedOrDiesLeavesTheEditsSafe) {
+  open_model();
+  desktop_.apply(edit_move(document(), {20, 0, 0}, 3));
+  for (const char* engine : {"/no/such/engine serve", "false"}) {
+    desktop_.engine.reset();
+    desktop_.notices.clear();
+    desktop_.engine_line = engine;
+    desktop_.run.session_path = testing::TempDir() + "/shardscope_desktop_engine.shardscope";
+    driver_.key(key::kF5);
+    for (int i = 0; i < 400 && desktop_.notices.empty(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      driver_.frame();
+    }
+    EXPECT_FALSE(desktop_.notices.empty()) << engine;
+    EXPECT_EQ(owner(20), 3);
+  }
 }
 
 TEST(Palette, MatchesLettersInOrder) {

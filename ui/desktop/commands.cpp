@@ -2,6 +2,7 @@
 
 #include "ui/desktop/desktop.hpp"
 #include "ui/desktop/run_control.hpp"
+#include "ui/desktop/save.hpp"
 #include "ui/panels/scale_parts.hpp"
 #include "ui/panels/timeline_parts.hpp"
 #include "ui/panels/tune_actions.hpp"
@@ -65,6 +66,9 @@ void add_running(std::vector<Command>& list, Desktop& desktop) {
   list.push_back({"Plan", "Ctrl+L", 'L', kCtrl, open, [&] {
                     desktop.choose(Workspace::scale);
                     start_plan(desktop);
+                  }});
+  list.push_back({"Save layouts into the session", "Ctrl+S", 'S', kCtrl, open, [&] {
+                    if (Status saved = save_document(desktop); !saved) desktop.tell(saved.error());
                   }});
   list.push_back(
       {"Export the layout", "Ctrl+E", 'E', kCtrl, open, [&] { desktop.exporting = true; }});

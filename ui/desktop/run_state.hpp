@@ -37,6 +37,7 @@ struct StartState {
   std::string filter;
   std::string open_path;
   std::string topology = "dgx-h100";
+  std::string engine_line;  ///< as typed; used once "Use it" is pressed
 };
 
 struct ExportState {

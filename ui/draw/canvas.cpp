@@ -84,12 +84,16 @@ void Canvas::polyline(const Point* points, std::size_t count, Color color, float
 }
 
 void Canvas::band(const Point* upper, const Point* lower, std::size_t count, Color color) {
+  // Softened edges of neighbours would overlap and show as stripes.
+  const ImDrawListFlags flags = list_->Flags;
+  list_->Flags &= ~ImDrawListFlags_AntiAliasedFill;
   for (std::size_t i = 0; i + 1 < count; ++i) {
     list_->AddQuadFilled({upper[i].x * scale_, upper[i].y * scale_},
                          {upper[i + 1].x * scale_, upper[i + 1].y * scale_},
                          {lower[i + 1].x * scale_, lower[i + 1].y * scale_},
                          {lower[i].x * scale_, lower[i].y * scale_}, color);
   }
+  list_->Flags = flags;
 }
 
 void Canvas::triangle(Point a, Point b, Point c, Color color) {

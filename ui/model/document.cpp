@@ -39,7 +39,7 @@ void Document::preview(const Edit& edit) {
   }
   auto layout = std::make_shared<Layout>(history_.layout());
   layout->tables[static_cast<std::size_t>(edit.table)] = edit.placement;
-  preview_ = evaluator_.evaluate(std::move(layout));
+  preview_ = evaluator_.preview(std::move(layout));
   preview_edit_ = edit;
   preview_text_ = edit.text;
   ++version_;

@@ -1,18 +1,24 @@
 #include "ui/model/evaluation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "planner/memory_model.hpp"
 #include "planner/what_if.hpp"
+#include "ui/model/numbers.hpp"
 
 namespace shardscope::ui {
 namespace {
 
 /// Tables that differ before a fresh start is cheaper than placing them one by one.
 constexpr std::size_t kMostReplaced = 64;
+/// Tables x GPUs up to which the exact account takes less than a frame.
+constexpr std::size_t kExactCells = 4096;
 
 bool can_be_priced(const std::vector<Violation>& violations) {
   return std::none_of(violations.begin(), violations.end(), [](const Violation& violation) {
@@ -47,6 +53,10 @@ void read_path(Evaluation& evaluation, const Simulation& simulation, const Sched
     }
     evaluation.path.push_back({stage, waiting, seconds});
   };
+  for (const CriticalPiece& piece : simulation.critical_path) {
+    evaluation.path_pieces.push_back(
+        {piece.rank, schedule.steps[piece.step].stream, piece.start_s * 1e9, piece.end_s * 1e9});
+  }
   if (simulation.critical_path.empty()) return;
   const double end = simulation.critical_path.back().end_s;
   double at = end - evaluation.iteration_s;
@@ -101,6 +111,26 @@ void read_hidden(Evaluation& evaluation, const Simulation& simulation, const Sch
   }
 }
 
+void note_full_gpus(Evaluation& evaluation) {
+  for (std::size_t rank = 0; rank < evaluation.memory_bytes.size(); ++rank) {
+    const double over = evaluation.memory_bytes[rank] - evaluation.memory_limit;
+    if (over <= 0) continue;
+    Violation violation;
+    violation.rule = "memory.gpu";
+    violation.rank = static_cast<std::int32_t>(rank);
+    violation.amount = static_cast<std::int64_t>(over);
+    violation.message = fmt::format("GPU {} is {} GiB over its limit", rank, gib_text(over));
+    violation.cure = "Move or split one of its shards";
+    evaluation.violations.push_back(std::move(violation));
+    ++evaluation.errors;
+  }
+}
+
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
 }  // namespace
 
 double Evaluation::path_seconds(Stage stage) const {
@@ -139,7 +169,65 @@ struct Evaluator::State {
       : workload(std::move(w)),
         topology(std::move(t)),
         options(std::move(o)),
-        costs(workload, topology, options) {}
+        costs(workload, topology, options),
+        memory(workload, topology, options.executor) {}
+
+  [[nodiscard]] bool large() const {
+    return workload.tables.size() * static_cast<std::size_t>(topology.ranks()) > kExactCells;
+  }
+
+  void account(Evaluation& result, const Layout& layout) const {
+    read_memory(result, memory_of(workload, topology, layout, options.executor), topology);
+    result.load_s = costs.loads(layout);
+  }
+
+  /// From the last exact evaluation, by the tables that differ.
+  void account_by_sums(Evaluation& result, const Layout& layout) const {
+    const MemoryLoads sums = memory.of(layout);
+    const auto reserve = static_cast<double>(topology.reserve_bytes);
+    for (std::int32_t rank = 0; rank < topology.ranks(); ++rank) {
+      result.memory_bytes.push_back(memory.bytes(sums, rank) - reserve);
+    }
+    result.memory_limit = memory.capacity() - reserve;
+    result.dense_bytes = exact.dense_bytes;
+    result.buffer_bytes = exact.buffer_bytes;
+    result.host_bytes = exact.host_bytes;
+    result.load_s = exact.load_s;
+    for (std::size_t t = 0; t < layout.tables.size(); ++t) {
+      if (layout.tables[t] == exact.layout->tables[t]) continue;
+      costs.add_table(*exact.layout, t, -1, result.load_s);
+      costs.add_table(layout, t, 1, result.load_s);
+    }
+  }
+
+  /// What the simulation says; needs the violations of a geometry that can be priced.
+  void price(Evaluation& result, WhatIf& priced_by) const {
+    const Schedule schedule = priced_by.stage_times().schedule;
+    const Simulation simulation =
+        simulate({schedule, topology.ranks(), topology.fast_domain, priced_by.step_loads(),
+                  topology.intra, topology.inter, topology.gpu.overlap_cost.value});
+    result.priced = true;
+    result.iteration_s = priced_by.seconds();
+    result.samples_per_s = result.iteration_s > 0
+                               ? static_cast<double>(workload.global_batch) / result.iteration_s
+                               : 0;
+    for (const StepLoad& step : priced_by.step_loads()) {
+      for (const StepPart& part : step.parts) {
+        for (const PartLoad& load : part.ranks) {
+          result.intra_bytes += load.intra.sent_bytes;
+          result.inter_bytes += load.inter.sent_bytes;
+        }
+      }
+    }
+    read_path(result, simulation, schedule);
+    read_ranks(result, simulation, schedule, static_cast<std::size_t>(topology.ranks()));
+    read_hidden(result, simulation, schedule);
+    result.spans = simulation.spans;
+    result.mean_load_s = std::accumulate(result.load_s.begin(), result.load_s.end(), 0.0) /
+                         static_cast<double>(std::max<std::size_t>(1, result.load_s.size()));
+    result.max_load_s =
+        result.load_s.empty() ? 0 : *std::max_element(result.load_s.begin(), result.load_s.end());
+  }
 
   /// The what-if set to that layout; null where sizes differ.
   WhatIf* at(const Layout& layout) {
@@ -166,6 +254,8 @@ struct Evaluator::State {
   Topology topology;
   PredictOptions options;
   ShardCosts costs;
+  MemoryModel memory;
+  Evaluation exact;  ///< the last one that checked everything
   std::optional<WhatIf> what_if;
 };
 
@@ -195,47 +285,38 @@ double Evaluator::try_table(const Layout& layout, std::size_t table,
 
 Evaluation Evaluator::evaluate(std::shared_ptr<const Layout> layout) {
   const auto begin = std::chrono::steady_clock::now();
-  const Workload& workload = state_->workload;
-  const Topology& topology = state_->topology;
   Evaluation result;
   result.layout = layout;
-  result.violations = check(workload, topology, *layout, state_->options.executor);
+  result.violations = check(state_->workload, state_->topology, *layout, state_->options.executor);
   result.errors = static_cast<int>(
       std::count_if(result.violations.begin(), result.violations.end(),
                     [](const Violation& v) { return v.severity == Severity::error; }));
-  const auto ranks = static_cast<std::size_t>(topology.ranks());
   WhatIf* what_if = can_be_priced(result.violations) ? state_->at(*layout) : nullptr;
   if (what_if != nullptr) {
-    result.priced = true;
-    read_memory(result, memory_of(workload, topology, *layout, state_->options.executor), topology);
-    const Schedule schedule = what_if->stage_times().schedule;
-    const Simulation simulation =
-        simulate({schedule, topology.ranks(), topology.fast_domain, what_if->step_loads(),
-                  topology.intra, topology.inter, topology.gpu.overlap_cost.value});
-    result.iteration_s = what_if->seconds();
-    result.samples_per_s = result.iteration_s > 0
-                               ? static_cast<double>(workload.global_batch) / result.iteration_s
-                               : 0;
-    for (const StepLoad& step : what_if->step_loads()) {
-      for (const StepPart& part : step.parts) {
-        for (const PartLoad& load : part.ranks) {
-          result.intra_bytes += load.intra.sent_bytes;
-          result.inter_bytes += load.inter.sent_bytes;
-        }
-      }
-    }
-    read_path(result, simulation, schedule);
-    read_ranks(result, simulation, schedule, ranks);
-    read_hidden(result, simulation, schedule);
-    result.spans = simulation.spans;
-    result.load_s = state_->costs.loads(*layout);
-    result.mean_load_s = std::accumulate(result.load_s.begin(), result.load_s.end(), 0.0) /
-                         static_cast<double>(std::max<std::size_t>(1, ranks));
-    result.max_load_s =
-        result.load_s.empty() ? 0 : *std::max_element(result.load_s.begin(), result.load_s.end());
+    state_->account(result, *layout);
+    state_->price(result, *what_if);
+    if (state_->large()) state_->exact = result;
   }
-  result.computed_ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  result.computed_ms = milliseconds_since(begin);
+  return result;
+}
+
+Evaluation Evaluator::preview(std::shared_ptr<const Layout> layout) {
+  const Evaluation& exact = state_->exact;
+  const bool by_sums = state_->large() && exact.layout != nullptr &&
+                       exact.layout->tables.size() == layout->tables.size();
+  if (!by_sums) return evaluate(std::move(layout));
+  const auto begin = std::chrono::steady_clock::now();
+  Evaluation result;
+  result.layout = layout;
+  result.exact = false;
+  WhatIf* what_if = state_->at(*layout);
+  if (what_if != nullptr) {
+    state_->account_by_sums(result, *layout);
+    state_->price(result, *what_if);
+    note_full_gpus(result);
+  }
+  result.computed_ms = milliseconds_since(begin);
   return result;
 }
 

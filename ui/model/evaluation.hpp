@@ -22,6 +22,14 @@ struct PathPart {
   double seconds = 0;
 };
 
+/// A step of the chain of cause, where it ran. Times in ns as in Evaluation::spans.
+struct PathPiece {
+  std::int32_t rank = 0;
+  std::int32_t stream = 0;
+  double begin_ns = 0;
+  double end_ns = 0;
+};
+
 /// Work of a stage that lies beside the critical path.
 struct HiddenPart {
   Stage stage = Stage::input_dist;
@@ -51,7 +59,8 @@ struct Evaluation {
   double max_load_s = 0;
   std::int32_t critical_rank = 0;
 
-  std::vector<PathPart> path;             ///< along time, one a stage
+  std::vector<PathPart> path;  ///< along time, one a stage
+  std::vector<PathPiece> path_pieces;
   std::vector<HiddenPart> hidden;         ///< of the critical rank
   std::vector<StageSeconds> rank_stages;  ///< busy seconds by rank
   std::vector<double> rank_waiting_s;
@@ -65,6 +74,7 @@ struct Evaluation {
     return mean_load_s > 0 ? max_load_s / mean_load_s : 1;
   }
   [[nodiscard]] double memory_imbalance() const;
+  bool exact = true;  ///< every rule was checked
 };
 
 /// Evaluates layouts of one workload on one topology, one after another; what two of them share is
@@ -82,6 +92,10 @@ class Evaluator {
   [[nodiscard]] const ShardCosts& costs() const;
 
   [[nodiscard]] Evaluation evaluate(std::shared_ptr<const Layout> layout);
+  /// The same within a frame for models of any size: where the exact account would take longer,
+  /// memory comes from the planner's sums and only its limit is checked. For layouts that an edit
+  /// made from an evaluated one, while the mouse moves.
+  [[nodiscard]] Evaluation preview(std::shared_ptr<const Layout> layout);
   /// The iteration alone, of `layout` with one table placed anew; 0 where it cannot be priced.
   [[nodiscard]] double try_table(const Layout& layout, std::size_t table,
                                  const TablePlacement& placement);

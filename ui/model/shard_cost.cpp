@@ -156,23 +156,25 @@ StageSeconds ShardCosts::table(const Layout& layout, std::size_t table) const {
   return sum;
 }
 
-std::vector<double> ShardCosts::loads(const Layout& layout) const {
-  std::vector<double> result(static_cast<std::size_t>(state_->topology.ranks()), 0.0);
-  double everywhere = 0;
-  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
-    const TablePlacement& placement = layout.tables[t];
-    if (placement.cluster == ClusterType::DP) {
-      everywhere += load_seconds(replicated(t));
-      continue;
-    }
-    for (std::int32_t row = 0; row < placement.row_shards; ++row) {
-      for (std::int32_t column = 0; column < placement.column_shards(); ++column) {
-        result[static_cast<std::size_t>(placement.owner(row, column))] +=
-            load_seconds(of(layout, {static_cast<std::int32_t>(t), row, column}));
-      }
+void ShardCosts::add_table(const Layout& layout, std::size_t table, double times,
+                           std::vector<double>& loads) const {
+  const TablePlacement& placement = layout.tables[table];
+  if (placement.cluster == ClusterType::DP) {
+    const double load = times * load_seconds(replicated(table));
+    for (double& rank : loads) rank += load;
+    return;
+  }
+  for (std::int32_t row = 0; row < placement.row_shards; ++row) {
+    for (std::int32_t column = 0; column < placement.column_shards(); ++column) {
+      loads[static_cast<std::size_t>(placement.owner(row, column))] +=
+          times * load_seconds(of(layout, {static_cast<std::int32_t>(table), row, column}));
     }
   }
-  for (double& load : result) load += everywhere;
+}
+
+std::vector<double> ShardCosts::loads(const Layout& layout) const {
+  std::vector<double> result(static_cast<std::size_t>(state_->topology.ranks()), 0.0);
+  for (std::size_t t = 0; t < layout.tables.size(); ++t) add_table(layout, t, 1, result);
   return result;
 }
 

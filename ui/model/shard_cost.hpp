@@ -39,6 +39,9 @@ class ShardCosts {
   [[nodiscard]] StageSeconds replicated(std::size_t table) const;
   /// Per rank: all its shards and the DP tables.
   [[nodiscard]] std::vector<double> loads(const Layout& layout) const;
+  /// Adds (times 1) or takes out (-1) one table's loads, by rank.
+  void add_table(const Layout& layout, std::size_t table, double times,
+                 std::vector<double>& loads) const;
   /// Over all its shards (DP: over all ranks).
   [[nodiscard]] StageSeconds table(const Layout& layout, std::size_t table) const;
 

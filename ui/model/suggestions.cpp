@@ -143,7 +143,7 @@ void Suggestions::rank(Document& document) {
     const double gain = now.iteration_s - seconds_[i];
     auto layout = std::make_shared<Layout>(document.layout());
     layout->tables[static_cast<std::size_t>(candidates_[i].table)] = candidates_[i].placement;
-    const Evaluation after = document.evaluator().evaluate(layout);
+    const Evaluation after = document.evaluator().preview(layout);
     if (!after.priced || after.errors > now.errors) continue;
     Suggestion suggestion{candidates_[i], gain, after.errors < now.errors, {}};
     if (suggestion.cures) {

@@ -2,6 +2,7 @@
 
 #include "layout/models.hpp"
 #include "ui/desktop/run_control.hpp"
+#include "ui/desktop/save.hpp"
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
 #include "ui/panels/panels.hpp"
@@ -189,6 +190,8 @@ void draw_status_bar(Ui& ui, const Desktop& desktop, const Rect& bar) {
            fmt::format("valid for {}", shardscope::to_string(document.executor())));
     }
     if (document.previewing()) item(ui.colors.text, document.preview_text());
+    const int unsaved = unsaved_layouts(document);
+    item(ui.colors.secondary, unsaved > 0 ? plural(unsaved, "layout") + " not saved" : "saved");
     item(ui.colors.secondary, fmt::format("what-if {:.2f} ms", document.shown().computed_ms), true);
   }
   item(ui.colors.tertiary, desktop.engine_state);

@@ -83,8 +83,9 @@ void draw_stage_table(Ui& ui, Desktop& desktop, const Rect& area) {
     const std::string now = ms_text(column.now);
     ui.draw.text(Font::mono_strong, x, y + 18, ui.colors.text, now);
     const float after = x + ui.draw.width(Font::mono_strong, now) + 6;
-    if (after + 50 < x + pitch) {
-      ui.draw.text(Font::mono, after, y + 18, ui.colors.tertiary, "/ " + ms_text(column.star));
+    const std::string star = "/ " + ms_text(column.star);
+    if (after + ui.draw.width(Font::mono, star) + 6 < x + pitch) {
+      ui.draw.text(Font::mono, after, y + 18, ui.colors.tertiary, star);
     }
     const double change = column.now - column.star;
     ui.draw.text(Font::mono, x, y + 36, color_of_change(ui, change, 5e-7), signed_ms_text(change));

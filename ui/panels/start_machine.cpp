@@ -55,6 +55,21 @@ Rect card(Ui& ui, Rect& area, float height, std::string_view title) {
   return rect;
 }
 
+/// Another engine: a command that ends in `shardscope serve`, usually through ssh.
+void draw_engine_line(Ui& ui, Desktop& desktop, const Rect& row) {
+  const float y = row.center_y();
+  ui.draw.text(Font::small, row.x0 + 14, y, ui.colors.tertiary, "Engine");
+  const Rect text{row.x0 + 90, y - 11, row.x1 - 104, y + 11};
+  field(ui, "start/engine", text, desktop.start.engine_line,
+        {.placeholder = "this machine, or: ssh user@host shardscope serve"});
+  if (button(ui, "start/connect", {row.x1 - 96, y - 12, row.x1 - 14, y + 12}, "Use it",
+             {.enabled = desktop.start.engine_line != desktop.engine_line})) {
+    desktop.engine_line = desktop.start.engine_line;
+    desktop.engine.reset();
+    desktop.engine_state = desktop.engine_line.empty() ? "engine: idle, local" : "engine: remote";
+  }
+}
+
 void draw_modes(Ui& ui, const Rect& rect) {
   float y = rect.y0 + 20;
   for (const auto& [mode, words] : {std::pair{Mode::simulated, "nothing ran: the planner's model"},
@@ -69,7 +84,7 @@ void draw_modes(Ui& ui, const Rect& rect) {
 }  // namespace
 
 void draw_machine(Ui& ui, Desktop& desktop, Rect area) {
-  const Rect where = card(ui, area, 118, "Where to run");
+  const Rect where = card(ui, area, 150, "Where to run");
   const Rect here{where.x0, where.y0 + 6, where.x1, where.y0 + 52};
   ui.draw.fill(here, ui.colors.selection);
   ui.draw.fill({here.x0, here.y0, here.x0 + 3, here.y1}, ui.colors.accent);
@@ -79,6 +94,7 @@ void draw_machine(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.text(Font::small, here.x0 + 38, here.y0 + 34, ui.colors.secondary,
                fmt::format("{} cores, {} GiB · CPU ranks and simulation",
                            std::thread::hardware_concurrency(), gib_text(memory_bytes())));
+  draw_engine_line(ui, desktop, {where.x0, where.y1 - 72, where.x1, where.y1 - 40});
   const float y = where.y1 - 20;
   ui.draw.text(Font::small, where.x0 + 14, y, ui.colors.tertiary, "Simulate on");
   const Rect topology{where.x0 + 90, y - 11, where.x1 - 14, y + 11};

@@ -25,7 +25,9 @@ void follow_document(Desktop& desktop) {
                   memory_source(document.current().spans, Mode::simulated,
                                 "one iteration of the current layout"),
                   version);
+    timeline.path = document.current().path_pieces;
   }
+  if (recorded) timeline.path.clear();
   if (recorded && timeline.ghost_of != version) {
     timeline.ghost_of = version;
     timeline.ghost = memory_source(document.current().spans, Mode::simulated, "prediction");

@@ -78,6 +78,8 @@ void draw_timeline_tools(Ui& ui, Desktop& desktop, const Rect& tools) {
   x = segmented(ui, "timeline/colour", x + 44, y, kTimelineColours, timeline.colour) + 14;
   toggle(ui, "timeline/ghost", x, y, "Predicted ghost", timeline.show_ghost, &x);
   x += 8;
+  toggle(ui, "timeline/path", x, y, "Critical path", timeline.show_path, &x);
+  x += 8;
   toggle(ui, "timeline/idle", x, y, "Hide idle ranks", timeline.hide_idle, &x);
   x += 16;
   if (timeline.source != nullptr) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
@@ -234,6 +236,36 @@ void draw_rank(Ui& ui, Desktop& desktop, const TimeScale& scale, const RankRow& 
   }
 }
 
+/// The chain of cause along the tops of its boxes; it changes rank at a collective.
+void draw_path(Ui& ui, const TimelineState& timeline, const TimeScale& scale,
+               const std::vector<RankRow>& rows, const Rect& area) {
+  if (!timeline.show_path || timeline.path.empty()) return;
+  std::map<std::pair<std::int32_t, std::int32_t>, float> tops;
+  float y = area.y0 - timeline.scroll;
+  for (const RankRow& row : rows) {
+    const bool folded = timeline.folded.contains(row.rank);
+    const float pitch =
+        (kFolded - 6) / static_cast<float>(std::max<std::size_t>(1, row.tracks.size()));
+    for (std::size_t i = 0; i < row.tracks.size(); ++i) {
+      const TimelineTrack& track = timeline.source->tracks()[row.tracks[i]];
+      tops[{track.rank, track.stream}] =
+          folded ? y + 3 + pitch * static_cast<float>(i)
+                 : y + kRankHeader + kStreamPitch * static_cast<float>(i) + 3;
+    }
+    y += row_height(timeline, row);
+  }
+  std::vector<Point> line;
+  for (const PathPiece& piece : timeline.path) {
+    const auto top = tops.find({piece.rank, piece.stream});
+    if (top == tops.end()) continue;
+    line.push_back({scale.x(piece.begin_ns), top->second});
+    line.push_back({scale.x(piece.end_ns), top->second});
+  }
+  ui.draw.clip({scale.x0, area.y0, scale.x1, area.y1});
+  if (line.size() > 1) ui.draw.polyline(line.data(), line.size(), ui.colors.text, 2);
+  ui.draw.unclip();
+}
+
 }  // namespace
 
 std::string span_tooltip(const Span& span, double origin_ns) {
@@ -281,6 +313,7 @@ void draw_tracks(Ui& ui, Desktop& desktop, const TimeScale& scale, const Rect& a
     if (y + height > area.y0 && y < area.y1) draw_rank(ui, desktop, scale, row, y, area);
     y += height;
   }
+  draw_path(ui, timeline, scale, rows, area);
   if (content > area.height()) {
     const float length = std::max(24.0F, area.height() * area.height() / content);
     const float top =

@@ -34,7 +34,7 @@ void draw_tune(Ui& ui, Desktop& desktop, Rect area) {
     gutter(ui, "tune/gutter/inspector", area.take_right(1), true, -1, sizes.inspector_width, 300,
            area.width());
     const float inspector = sizes.advice_height > 0 ? right.height() - sizes.advice_height
-                                                    : std::min(348.0F, right.height() * 0.55F);
+                                                    : std::min(430.0F, right.height() * 0.56F);
     draw_inspector_panel(ui, desktop, right.take_top(inspector));
     draw_advice_panel(ui, desktop, right);
   } else {

@@ -12,6 +12,7 @@
 
 #include "ui/desktop/frame.hpp"
 #include "ui/desktop/startup.hpp"
+#include "ui/platform/key_queue.hpp"
 
 namespace shardscope::ui {
 namespace {
@@ -70,17 +71,36 @@ class Backend {
   bool ready_ = false;
 };
 
+/// What the window's callbacks reach.
+struct WindowState {
+  Desktop desktop;
+  KeyQueue keys;
+};
+
+WindowState& state_of(GLFWwindow* window) {
+  return *static_cast<WindowState*>(glfwGetWindowUserPointer(window));
+}
+
+void on_key(GLFWwindow* window, int key, int, int action, int mods) {
+  const bool modifier = key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER;
+  if (action == GLFW_PRESS && key >= 0 && key < 512 && !modifier) {
+    state_of(window).keys.press(key, mods);
+  }
+}
+
 void on_drop(GLFWwindow* window, int count, const char** paths) {
-  auto& desktop = *static_cast<Desktop*>(glfwGetWindowUserPointer(window));
+  Desktop& desktop = state_of(window).desktop;
   for (int i = 0; i < count; ++i) open_dropped(desktop, paths[i]);
 }
 
 void draw_once(GLFWwindow* window, GuiContext& context, Desktop& desktop) {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
+  state_of(window).keys.begin_frame();
   ImGui::NewFrame();
   draw_frame(context, desktop, nullptr);
   ImGui::Render();
+  state_of(window).keys.end_frame(window);
   int width = 0, height = 0;
   glfwGetFramebufferSize(window, &width, &height);
   glViewport(0, 0, width, height);
@@ -130,7 +150,8 @@ Status run_window(const GuiOptions& options) {
   glfwMakeContextCurrent(window.get());
   glfwSwapInterval(1);
 
-  Desktop desktop;
+  WindowState state;
+  Desktop& desktop = state.desktop;
   desktop.settings_file = settings_path();
   desktop.settings = load_settings(desktop.settings_file);
   if (options.theme_given) desktop.settings.theme = options.theme;
@@ -146,7 +167,8 @@ Status run_window(const GuiOptions& options) {
   }
   {
     desktop.wake = [] { glfwPostEmptyEvent(); };
-    glfwSetWindowUserPointer(window.get(), &desktop);
+    glfwSetWindowUserPointer(window.get(), &state);
+    glfwSetKeyCallback(window.get(), on_key);  // the backend calls it from its own
     glfwSetDropCallback(window.get(), on_drop);
     const Backend backend(window.get());
     if (!backend.ready()) return no_window("there is no OpenGL 3 to draw with", "OpenGL 3.0");

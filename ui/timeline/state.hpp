@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ui/draw/rect.hpp"
+#include "ui/model/evaluation.hpp"
 #include "ui/timeline/range_statistics.hpp"
 #include "ui/timeline/source.hpp"
 
@@ -54,7 +55,9 @@ struct TimelineState {
   std::optional<Span> hovered;
   std::optional<Span> selected;
 
-  int colour = 0;  ///< 0 stage, 1 cluster
+  int colour = 0;               ///< 0 stage, 1 cluster
+  std::vector<PathPiece> path;  ///< of a simulated iteration
+  bool show_path = true;
   bool show_ghost = true;
   bool hide_idle = false;
   std::set<std::int32_t> folded;  ///< ranks
