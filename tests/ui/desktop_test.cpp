@@ -280,10 +280,12 @@ TEST_F(DesktopTest, SavedLayoutsComeBackWithTheirTreeNotesAndStar) {
   const std::string path = testing::TempDir() + "/shardscope_desktop_save.shardscope";
   std::filesystem::remove(path);
   desktop_.run.session_path = path;
-  desktop_.apply(edit_move(document(), {20, 0, 0}, 3));
-  desktop_.apply(edit_split_rows(document(), {20, 0, 0}, 2, 5));
+  const auto another = [&](std::int32_t table) { return (owner(table) + 3) % 8; };
+  desktop_.apply(edit_move(document(), {20, 0, 0}, another(20)));
+  desktop_.apply(edit_split_rows(document(), {20, 0, 0}, 2, another(20)));
   document().undo();
-  desktop_.apply(edit_move(document(), {21, 0, 0}, 4));
+  desktop_.apply(edit_move(document(), {21, 0, 0}, another(21)));
+  ASSERT_EQ(document().history().nodes().size(), 4U);
   document().history().node(2).note = "a note";
   document().set_reference(1);
   const Layout last = document().layout();
