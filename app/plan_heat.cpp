@@ -9,7 +9,7 @@
 namespace shardscope::app {
 namespace {
 
-constexpr std::size_t kTablesShown = 5;
+constexpr std::size_t kHotTablesShown = 5;
 
 bool geometry_sound(const Workload& workload, const Topology& topology, const Layout& layout,
                     Executor executor) {
@@ -55,7 +55,7 @@ std::vector<TableHeat> tables_on(std::int32_t rank, const Workload& workload,
   }
   std::stable_sort(heats.begin(), heats.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (heats.size() > kTablesShown) heats.resize(kTablesShown);
+  if (heats.size() > kHotTablesShown) heats.resize(kHotTablesShown);
   std::vector<TableHeat> out;
   for (auto& [bytes, heat] : heats) {
     heat.share = all > 0 ? bytes / all : 0;

@@ -13,7 +13,7 @@ namespace shardscope::storage {
 namespace {
 
 constexpr std::int64_t kMostTables = 1 << 16;
-constexpr double kMostRows = 1e15;
+constexpr double kMostTbeRows = 1e15;
 constexpr double kMostNarrow = 2147483647;
 
 std::optional<double> number_of(const JsonValue* value) {
@@ -43,7 +43,7 @@ const JsonValue* field(const JsonValue* value, const char* name) {
 
 std::optional<Table> table_with(std::optional<double> rows, std::optional<double> dim,
                                 std::size_t index) {
-  if (!rows || !dim || *rows < 1 || *rows > kMostRows || *dim < 1 || *dim > kMostNarrow) {
+  if (!rows || !dim || *rows < 1 || *rows > kMostTbeRows || *dim < 1 || *dim > kMostNarrow) {
     return std::nullopt;
   }
   Table table;
