@@ -243,6 +243,11 @@ class NsysReader {
 Result<std::vector<RankTrace>> read_nsys(const std::string& path, ImportNotes& notes) {
   auto database = Database::open(path, Database::Open::read_only);
   if (!database) return fail(database.error());
+  // A damaged file that is not ours is an input like any other that cannot be read.
+  if (const auto tables = database->integer("SELECT count(*) FROM sqlite_master"); !tables) {
+    return fail({ErrorKind::usage, "the database cannot be read (" + tables.error().what + ")",
+                 path, "a session, or an export of Nsight Systems", "Export the trace again"});
+  }
   return NsysReader(*database, path, notes).read();
 }
 

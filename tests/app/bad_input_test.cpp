@@ -150,7 +150,8 @@ TEST_F(BadInput, ForeignSqliteFileAndPlainText) {
   std::string header("SQLite format 3\0", 16);
   header += std::string("\x10\x00\x01\x01\x00\x40\x20\x20", 8);
   folder_.write("foreign.shardscope", header + std::string(4096 - header.size(), '\0'));
-  expect_failure({"inspect", "foreign.shardscope"}, 1, {"foreign.shardscope"});
+  expect_failure({"inspect", "foreign.shardscope"}, 1,
+                 {"foreign.shardscope", "a session, or an export of Nsight Systems"});
 }
 
 TEST_F(BadInput, LockedSession) {
