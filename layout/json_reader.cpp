@@ -100,6 +100,16 @@ void JsonFields::number(const char* name, double& out, Need need, double low, do
   }
 }
 
+void JsonFields::number_or_nan(const char* name, double& out) {
+  const JsonValue* value = peek(name);
+  if (value != nullptr && value->is_null()) {
+    ignore(name);
+    out = std::numeric_limits<double>::quiet_NaN();
+  } else {
+    number(name, out, Need::required, -kMostDouble, kMostDouble);
+  }
+}
+
 void JsonFields::text(const char* name, std::string& out, Need need) {
   const JsonValue* value = take(name, need);
   if (value == nullptr) return;

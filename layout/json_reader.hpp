@@ -48,6 +48,8 @@ class JsonFields {
     }
   }
   void number(const char* name, double& out, Need need, double low, double high);
+  /// A required number; null stands for one that was not computed and becomes NaN.
+  void number_or_nan(const char* name, double& out);
   void text(const char* name, std::string& out, Need need);
   void flag(const char* name, bool& out);
   template <class E>

@@ -1,23 +1,10 @@
 #include "app/service/record_json.hpp"
 
-#include <limits>
-
 #include "layout/json_reader.hpp"
 #include "layout/json_value.hpp"
 
 namespace shardscope::app {
 namespace {
-
-/// Null stands for a number that was not computed.
-void number_or_nan(JsonFields& json, const char* name, double& value) {
-  const JsonValue* present = json.peek(name);
-  if (present != nullptr && present->is_null()) {
-    json.ignore(name);
-    value = std::numeric_limits<double>::quiet_NaN();
-  } else {
-    json.number(name, value, Need::required, -kMostDouble, kMostDouble);
-  }
-}
 
 template <class Fields, class Record>
 void comparison_numbers(Fields& whole, Record& record) {
@@ -35,8 +22,8 @@ storage::CurvePoint point_of(JsonErrors& errors, const JsonValue& value, const s
   json.whole("iteration", point.iteration, Need::required, 0, kMostInt64);
   json.whole("samples", point.samples, Need::required, 0, kMostInt64);
   json.whole("time_ns", point.time_ns, Need::required, 0, kMostInt64);
-  number_or_nan(json, "loss", point.loss);
-  number_or_nan(json, "auc", point.auc);
+  json.number_or_nan("loss", point.loss);
+  json.number_or_nan("auc", point.auc);
   json.finish();
   return point;
 }
@@ -75,12 +62,12 @@ Result<storage::ComparisonRecord> comparison_from_json(const std::string& text) 
   json.text("reason", record.reason, Need::required);
   json.text("stages", record.stages_json, Need::required);
   json.text("sentence", record.sentence, Need::required);
-  number_or_nan(json, "ratio", record.ratio);
-  number_or_nan(json, "low", record.low);
-  number_or_nan(json, "high", record.high);
-  number_or_nan(json, "confidence", record.confidence);
-  number_or_nan(json, "a_ms", record.a_ms);
-  number_or_nan(json, "b_ms", record.b_ms);
+  json.number_or_nan("ratio", record.ratio);
+  json.number_or_nan("low", record.low);
+  json.number_or_nan("high", record.high);
+  json.number_or_nan("confidence", record.confidence);
+  json.number_or_nan("a_ms", record.a_ms);
+  json.number_or_nan("b_ms", record.b_ms);
   const auto whole = [&](const char* name, std::int64_t& value) {
     json.whole(name, value, Need::required, 0, kMostInt64);
   };

@@ -1,7 +1,5 @@
 #include "engine/service/message.hpp"
 
-#include <cmath>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -304,16 +302,7 @@ class Reader {
     json_.whole(name, value, Need::required, low,
                 std::is_same_v<Int, std::int32_t> ? kMostInt32 : kMostInt64);
   }
-  /// Null stands for a number that was not computed.
-  void number(const char* name, double& value) {
-    const JsonValue* present = json_.peek(name);
-    if (present != nullptr && present->is_null()) {
-      json_.ignore(name);
-      value = std::numeric_limits<double>::quiet_NaN();
-    } else {
-      json_.number(name, value, Need::required, -kMostDouble, kMostDouble);
-    }
-  }
+  void number(const char* name, double& value) { json_.number_or_nan(name, value); }
   void text(const char* name, std::string& value) { json_.text(name, value, Need::required); }
   void flag(const char* name, bool& value) {
     if (!json_.has(name)) json_.errors().add(json_.path_of(name), "is missing", "true or false");
