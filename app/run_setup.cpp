@@ -126,15 +126,10 @@ Result<std::unique_ptr<engine::Engine>> make_engine(const RunOptions& options, c
   return engine::Engine::create(std::move(*config), std::move(*source));
 }
 
-RunInfo run_info(const RunOptions& options, const Inputs& inputs, const Layout& layout,
-                 const engine::Engine& engine) {
+RunInfo run_info(const RunOptions& options, const Inputs& inputs, const Layout& layout) {
   RunInfo info;
   info.label = layout.name;
-  info.mode = engine.mode();
   info.executor = Executor::engine;
-  info.backend = options.backend;
-  info.comm = options.comm;
-  info.wire = options.wire;
   info.schedule = to_string(options.schedule);
   info.workload_json = to_json(inputs.workload);
   info.topology_json = to_json(inputs.topology);
@@ -144,6 +139,16 @@ RunInfo run_info(const RunOptions& options, const Inputs& inputs, const Layout& 
   info.global_batch = inputs.workload.global_batch;
   info.rows_cap = inputs.workload.rows_cap;
   info.ranks = inputs.topology.ranks();
+  return info;
+}
+
+RunInfo run_info(const RunOptions& options, const Inputs& inputs, const Layout& layout,
+                 const engine::Engine& engine) {
+  RunInfo info = run_info(options, inputs, layout);
+  info.mode = engine.mode();
+  info.backend = options.backend;
+  info.comm = options.comm;
+  info.wire = options.wire;
   info.epoch_ns = engine.epoch_ns();
   return info;
 }

@@ -72,6 +72,9 @@ class OpenSession : public JobOutput {
 
 /// The run as the session stores it, labelled with the layout's name.
 [[nodiscard]] RunInfo run_info(const RunOptions& options, const Inputs& inputs,
+                               const Layout& layout);
+/// The same of a run on an engine: with its mode, device, wires and clock.
+[[nodiscard]] RunInfo run_info(const RunOptions& options, const Inputs& inputs,
                                const Layout& layout, const engine::Engine& engine);
 
 /// Says on stderr what takes a while before the first iteration; nothing for small models.

@@ -4,29 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "app/machine.hpp"
-#include "layout/json.hpp"
+#include "app/run_setup.hpp"
 
 namespace shardscope::app {
 namespace {
-
-RunInfo info_of(const RunOptions& options, const Inputs& inputs, const Layout& layout) {
-  RunInfo info;
-  info.label = layout.name;
-  info.mode = Mode::simulated;
-  info.executor = Executor::engine;
-  info.backend = "sim";
-  info.schedule = to_string(options.schedule);
-  info.workload_json = to_json(inputs.workload);
-  info.topology_json = to_json(inputs.topology);
-  info.layout_json = to_json(layout);
-  info.environment_json = environment_json(this_machine());
-  info.seed = options.seed;
-  info.global_batch = inputs.workload.global_batch;
-  info.rows_cap = inputs.workload.rows_cap;
-  info.ranks = inputs.topology.ranks();
-  return info;
-}
 
 Iteration iteration_of(const Prediction& prediction) {
   Iteration iteration;
@@ -54,7 +35,10 @@ Result<Simulated> run_simulation(const RunOptions& options, const Inputs& inputs
               {.executor = Executor::engine, .schedule = options.schedule});
   if (!prediction) return fail(prediction.error());
   RecordSink& sink = output.records();
-  const Result<std::int64_t> run = sink.begin_run(info_of(options, inputs, layout));
+  RunInfo info = run_info(options, inputs, layout);
+  info.mode = Mode::simulated;
+  info.backend = "sim";
+  const Result<std::int64_t> run = sink.begin_run(info);
   if (!run) return fail(run.error());
   sink.spans(*run, prediction->simulation.spans);
   const Iteration iteration = iteration_of(*prediction);
