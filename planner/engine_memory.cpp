@@ -186,11 +186,7 @@ void EngineMemory::add_reduced(const Sizes& table, const TablePlacement& placeme
     memory.everywhere += rank_batch_ * (table.ids * key_ + table.weighted_ids * kFloat +
                                         table.bags * placement.row_shards * kFloat);
   for (std::int32_t j = 0; j < placement.row_shards; ++j) {
-    const double share =
-        table.rows > 0
-            ? static_cast<double>(placement.rows_in(j, static_cast<std::int64_t>(table.rows))) /
-                  table.rows
-            : 1.0 / placement.row_shards;
+    const double share = row_share(placement, j, table.rows);
     const RowShard rows = row_shard(table, share, true);
     const auto owners = owners_of(placement, j);
     for (const auto& [owner, width] : owners) {
@@ -247,11 +243,7 @@ void EngineMemory::add_unique(const Sizes& table, const TablePlacement& placemen
                               TableMemory& memory) const {
   double asked = 0;
   for (std::int32_t j = 0; j < placement.row_shards; ++j) {
-    const double share =
-        table.rows > 0
-            ? static_cast<double>(placement.rows_in(j, static_cast<std::int64_t>(table.rows))) /
-                  table.rows
-            : 1.0 / placement.row_shards;
+    const double share = row_share(placement, j, table.rows);
     const RowShard rows = row_shard(table, share, dedup);
     asked += rows.asked;
     const auto owners = owners_of(placement, j);

@@ -162,11 +162,7 @@ TableMemory MemoryModel::of(std::size_t table_index, const TablePlacement& place
   memory.everywhere =
       consumer_bytes(table, placement.cluster, placement.row_shards, placement.column_shards());
   for (std::int32_t j = 0; j < placement.row_shards; ++j) {
-    const double share =
-        table.rows > 0
-            ? static_cast<double>(placement.rows_in(j, static_cast<std::int64_t>(table.rows))) /
-                  table.rows
-            : 1.0 / placement.row_shards;
+    const double share = row_share(placement, j, table.rows);
     for (std::int32_t k = 0; k < placement.column_shards(); ++k)
       memory.ranks.emplace_back(placement.owner(j, k), shard_bytes(table_index, placement.cluster,
                                                                    share, placement.width(k)));

@@ -6,6 +6,11 @@
 
 namespace shardscope {
 
+double row_share(const TablePlacement& placement, std::int32_t j, double rows) {
+  if (rows <= 0) return 1.0 / placement.row_shards;
+  return static_cast<double>(placement.rows_in(j, static_cast<std::int64_t>(rows))) / rows;
+}
+
 void LargestOf::add(double bytes) {
   all_.push_back(bytes);
   most_ = std::max(most_, bytes);

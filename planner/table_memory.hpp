@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "layout/layout.hpp"
+
 namespace shardscope {
 
 /// Buffers that serve one table after another: as large as the largest table needs.
@@ -38,6 +40,9 @@ struct TableMemory {
   std::vector<std::pair<std::int32_t, double>> domains;  ///< (domain, bytes of each of its ranks)
   std::vector<StagingNeed> staging;
 };
+
+/// Share of a table's rows in row shard j; of a table without rows an equal one.
+[[nodiscard]] double row_share(const TablePlacement& placement, std::int32_t j, double rows);
 
 /// The largest of a changing set of sizes.
 class LargestOf {
