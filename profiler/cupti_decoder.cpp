@@ -113,26 +113,12 @@ bool Decoder::convert(const void* record, ActivityRecord& out) {
     case RecordKind::concurrent_kernel:
       convert_kernel(as<KernelRecord>(record), out);
       return true;
-    case RecordKind::memcpy: {
-      const auto from = as<MemcpyRecord>(record);
-      out.kind = ActivityRecord::Kind::memcpy;
-      out.detail = from.direction;
-      out.source = static_cast<MemoryKind>(from.source);
-      out.destination = static_cast<MemoryKind>(from.destination);
-      out.bytes = static_cast<std::int64_t>(from.bytes);
-      convert_device_work(from, out);
+    case RecordKind::memcpy:
+      convert_copy(as<MemcpyRecord>(record), out);
       return true;
-    }
-    case RecordKind::memcpy_peer: {
-      const auto from = as<PeerCopyRecord>(record);
-      out.kind = ActivityRecord::Kind::memcpy;
-      out.detail = from.direction;
-      out.source = static_cast<MemoryKind>(from.source);
-      out.destination = static_cast<MemoryKind>(from.destination);
-      out.bytes = static_cast<std::int64_t>(from.bytes);
-      convert_device_work(from, out);
+    case RecordKind::memcpy_peer:
+      convert_copy(as<PeerCopyRecord>(record), out);
       return true;
-    }
     case RecordKind::memset: {
       const auto from = as<MemsetRecord>(record);
       out.kind = ActivityRecord::Kind::memset;
@@ -196,6 +182,17 @@ void Decoder::convert_device_work(const From& from, ActivityRecord& out) {
   out.graph_node = from.graph_node;
   if (from.device < rank_of_device_.size()) out.rank = rank_of_device_[from.device];
   set_times(from.start, from.end, out);
+}
+
+/// A copy within a GPU or to and from the host, or one between two GPUs.
+template <class From>
+void Decoder::convert_copy(const From& from, ActivityRecord& out) {
+  out.kind = ActivityRecord::Kind::memcpy;
+  out.detail = from.direction;
+  out.source = static_cast<MemoryKind>(from.source);
+  out.destination = static_cast<MemoryKind>(from.destination);
+  out.bytes = static_cast<std::int64_t>(from.bytes);
+  convert_device_work(from, out);
 }
 
 void Decoder::convert_kernel(const KernelRecord& from, ActivityRecord& out) {

@@ -52,6 +52,8 @@ class Decoder {
   void visit(const FilledBuffer& buffer, bool counted, const Use& use);
   void learn(const void* record);
   [[nodiscard]] bool convert(const void* record, ActivityRecord& out);
+  template <class From>
+  void convert_copy(const From& from, ActivityRecord& out);
   void convert_kernel(const KernelRecord& from, ActivityRecord& out);
   template <class From>
   void convert_device_work(const From& from, ActivityRecord& out);
