@@ -6,6 +6,22 @@
 #include "engine/cuda/lists.hpp"
 
 namespace shardscope::engine::cuda {
+namespace {
+
+/// Rows in memory: strided, of one type.
+struct RowsAt {
+  const void* data = nullptr;
+  std::int64_t stride = 0;
+  DType type = DType::fp32;
+};
+
+/// Whether rows of that width can go from one place to the other a vector at a time.
+bool moves_by_vectors(std::int64_t width, const RowsAt& from, const RowsAt& to) {
+  return width % kVector == 0 && is_vector_aligned(from.data, from.stride, bytes_of(from.type)) &&
+         is_vector_aligned(to.data, to.stride, bytes_of(to.type));
+}
+
+}  // namespace
 
 void CudaOps::gather_pool(Stream& stream, std::span<const GatherPool> calls) {
   if (calls.empty()) return;
@@ -16,9 +32,8 @@ void CudaOps::gather_pool(Stream& stream, std::span<const GatherPool> calls) {
   std::vector<PoolCall> pools;
   std::int64_t threads = 0;
   for (const GatherPool& call : calls) {
-    const bool vector = call.width % kVector == 0 &&
-                        is_vector_aligned(call.rows, call.row_stride, bytes_of(call.row_type)) &&
-                        is_vector_aligned(call.out, call.out_stride, bytes_of(call.out_type));
+    const bool vector = moves_by_vectors(call.width, {call.rows, call.row_stride, call.row_type},
+                                         {call.out, call.out_stride, call.out_type});
     pools.push_back({call, offsets[pools.size()], vector});
     threads = std::max(threads, row_threads(call.bags, call.width, vector ? kVector : 1));
   }
@@ -31,9 +46,8 @@ void CudaOps::gather_rows(Stream& stream, std::span<const GatherRows> calls) {
   std::vector<RowsCall> rows;
   std::int64_t threads = 0;
   for (const GatherRows& call : calls) {
-    const bool vector = call.width % kVector == 0 &&
-                        is_vector_aligned(call.rows, call.row_stride, bytes_of(call.row_type)) &&
-                        is_vector_aligned(call.out, call.out_stride, bytes_of(call.out_type));
+    const bool vector = moves_by_vectors(call.width, {call.rows, call.row_stride, call.row_type},
+                                         {call.out, call.out_stride, call.out_type});
     rows.push_back({call, vector});
     threads = std::max(threads, row_threads(call.count, call.width, vector ? kVector : 1));
   }
@@ -46,9 +60,8 @@ void CudaOps::copy_columns(Stream& stream, std::span<const CopyColumns> calls) {
   std::vector<ColumnsCall> columns;
   std::int64_t threads = 0;
   for (const CopyColumns& call : calls) {
-    const bool vector = call.width % kVector == 0 &&
-                        is_vector_aligned(call.from, call.from_stride, bytes_of(call.from_type)) &&
-                        is_vector_aligned(call.to, call.to_stride, bytes_of(call.to_type));
+    const bool vector = moves_by_vectors(call.width, {call.from, call.from_stride, call.from_type},
+                                         {call.to, call.to_stride, call.to_type});
     columns.push_back({call, vector});
     threads = std::max(threads, row_threads(call.rows, call.width, vector ? kVector : 1));
   }
