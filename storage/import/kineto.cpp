@@ -69,6 +69,15 @@ std::int64_t whole_number(dom::value value) {
   return number;
 }
 
+/// More elements than any message or tensor has: a larger number is damage, and read as unknown.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
+
+/// A number of elements that may be multiplied by the bytes of one; -1 where it is none.
+std::int64_t element_count(dom::value value) {
+  const std::int64_t number = whole_number(value);
+  return number >= 0 && number <= kMostElements ? number : -1;
+}
+
 std::int32_t narrow(std::int64_t value) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, -2147483647, 2147483647));
 }
@@ -100,7 +109,7 @@ struct Args {
   std::int64_t bytes = 0;
   std::int64_t registers = 0;
   std::int64_t shared = 0;
-  std::int64_t in_elements = -1;
+  std::int64_t in_elements = -1;  ///< -1 where unknown; at most kMostElements, as all below
   std::int64_t out_elements = -1;
   std::int64_t group_size = 0;
   std::string dtype;
@@ -190,9 +199,9 @@ void read_args(dom::object args, Args& out) {
     else if (key == "shared memory")
       out.shared = whole_number(value);
     else if (key == "In msg nelems")
-      out.in_elements = whole_number(value);
+      out.in_elements = element_count(value);
     else if (key == "Out msg nelems")
-      out.out_elements = whole_number(value);
+      out.out_elements = element_count(value);
     else if (key == "Group size")
       out.group_size = whole_number(value);
     else if (key == "In split size")
@@ -248,8 +257,11 @@ MemoryKind memory_named(std::string_view text) {
   return MemoryKind::unknown;
 }
 
+/// The length of an input that is a plain list; -1 where it is none.
 std::int64_t first_dim(const std::vector<std::vector<std::int64_t>>& dims, std::size_t index) {
-  return index < dims.size() && dims[index].size() == 1 ? dims[index].front() : -1;
+  if (index >= dims.size() || dims[index].size() != 1) return -1;
+  const std::int64_t length = dims[index].front();
+  return length >= 0 && length <= kMostElements ? length : -1;
 }
 
 }  // namespace

@@ -117,6 +117,25 @@ TEST(Kineto, KeepsWhatATruncatedTraceHas) {
   EXPECT_THAT(notes.warnings().back().message, testing::HasSubstr("ends early"));
 }
 
+TEST(Kineto, ReadsElementCountsNoTensorHasAsUnknown) {
+  const auto collectives = [](const std::string& count) {
+    ImportNotes notes("trace");
+    const std::string args = R"({"In msg nelems": )" + count + R"(, "dtype": "Float"})";
+    const std::string dims = R"({"Input Dims": [[)" + count + R"(], [8]], "Input type": ["long"]})";
+    return read_trace(R"({"traceEvents": [)"
+                      R"({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv", "ts": 1, )"
+                      R"("dur": 1, "args": )" +
+                          args + R"(}, {"ph": "X", "cat": "cpu_op", "name": "c10d::alltoall_", )" +
+                          R"("ts": 1, "dur": 1, "args": )" + dims + "}]}",
+                      notes)
+        .collectives.size();
+  };
+  EXPECT_EQ(collectives("300"), 2U);
+  for (const char* count : {"9223372036854775807", "-9223372036854775808", "4611686018427387905"}) {
+    EXPECT_EQ(collectives(count), 0U) << count;
+  }
+}
+
 TEST(Kineto, IsBoundedAgainstDepthAndEncodings) {
   ImportNotes notes("trace");
   const RankTrace deep = read_trace(
