@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "app/values.hpp"
 #include "engine/codec/table_profile.hpp"
 
 namespace shardscope::app {
@@ -62,6 +63,39 @@ std::vector<CodecProfile> profiles_of(const std::vector<TableCodecs>& tables) {
 std::vector<engine::CodecKind> codecs_to_choose_from() {
   return {engine::CodecKind::fixed, engine::CodecKind::dedup_fixed,
           engine::CodecKind::dedup_huffman};
+}
+
+Result<TunedCodecs> tune_codecs(const Inputs& inputs, const Layout& layout, CodecTuning tuning) {
+  tuning.codecs = codecs_to_choose_from();
+  tuning.codecs.push_back(engine::CodecKind::bf16);
+  auto tables = measure_tables(inputs, layout, tuning);
+  if (!tables) return fail(tables.error());
+  TunedCodecs tuned;
+  tuned.tables = std::move(*tables);
+  std::vector<CodecProfile> forward = profiles_of(tuned.tables);
+  std::erase_if(forward, [](const CodecProfile& one) { return one.codec == "bf16"; });
+  std::vector<double> bounds;
+  for (const TableCodecs& table : tuned.tables) bounds.push_back(table.bound);
+  CodecChoiceOptions hop;
+  tuned.between = choose_codecs(inputs.workload, inputs.topology, layout, forward, hop);
+  hop.hop = LinkClass::intra;
+  tuned.inside = choose_codecs(inputs.workload, inputs.topology, layout, forward, hop);
+  tuned.layout = with_codecs(with_codecs(layout, tuned.between, bounds), tuned.inside, bounds);
+  return tuned;
+}
+
+Result<Topology> topology_at_wire(Topology topology, const std::string& wire) {
+  const auto throttle = parse_wire(wire);
+  if (!throttle) return fail(throttle.error());
+  const auto slow_down = [](LinkModel& link, double bytes_per_s) {
+    if (bytes_per_s <= 0) return;
+    link.bytes_per_s.value = bytes_per_s;
+    link.efficiency.value = 1;
+    link.by_size.clear();
+  };
+  slow_down(topology.intra, throttle->intra_bytes_per_s);
+  slow_down(topology.inter, throttle->inter_bytes_per_s);
+  return topology;
 }
 
 }  // namespace shardscope::app

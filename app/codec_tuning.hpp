@@ -11,7 +11,9 @@
 #include "layout/calibration.hpp"
 #include "layout/layout.hpp"
 #include "layout/result.hpp"
+#include "layout/topology.hpp"
 #include "planner/bound_class.hpp"
+#include "planner/codec_choice.hpp"
 
 namespace shardscope::app {
 
@@ -43,5 +45,21 @@ struct CodecTuning {
 
 /// Codecs worth choosing among on a slow link: those that keep a bound, without the baselines.
 [[nodiscard]] std::vector<engine::CodecKind> codecs_to_choose_from();
+
+/// The choice for both hops of every table, and what it rests on.
+struct TunedCodecs {
+  std::vector<TableCodecs> tables;
+  std::vector<CodecChoice> between;  ///< fast domains, by table
+  std::vector<CodecChoice> inside;
+  Layout layout;  ///< with the choices in its slots
+};
+
+/// Measures the tables with codecs_to_choose_from() (and bf16, for the gradients) and chooses for
+/// the topology's links. `tuning.codecs` is not read.
+[[nodiscard]] Result<TunedCodecs> tune_codecs(const Inputs& inputs, const Layout& layout,
+                                              CodecTuning tuning);
+
+/// The machine with links as slow as the wire ("GB/s[,GB/s]") that a run is throttled to.
+[[nodiscard]] Result<Topology> topology_at_wire(Topology topology, const std::string& wire);
 
 }  // namespace shardscope::app

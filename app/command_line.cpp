@@ -161,6 +161,7 @@ void add_profile(CLI::App& app, Chosen& chosen) {
   add_run(command, options->run);
   add_budget(command, options->run.budget_s,
              "Time to measure (60s, 2min) where --iterations is not given; default 10s");
+  add_codec_request(command, options->codecs, "vectors");
   add_session(command, options->session);
   add_json(command, options->json);
   command.footer(
@@ -189,6 +190,7 @@ void add_compare(CLI::App& app, Chosen& chosen) {
       ->type_name("SHARE");
   add_budget(command, options->run.budget_s,
              "Stop after this time (60s, 2min) in any case; default 60s");
+  add_codec_request(command, options->codecs, "the vectors of B");
   add_session(command, options->session);
   add_json(command, options->json);
   command.footer(

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "app/command_line_parts.hpp"
 #include "app/commands/commands.hpp"
 #include "app/values.hpp"
@@ -63,22 +65,34 @@ void add_tune_bounds(CLI::App& app, Chosen& chosen) {
       "docs/compression.md tells what the bounds and the choice rest on.");
 }
 
-void add_training_codecs(CLI::App& command, TrainOptions& options) {
+void add_codec_request(CLI::App& command, CodecRequest& request, const char* whose) {
   command
-      .add_option("--codec", options.codec,
-                  "Send vectors between fast domains through this codec (see codec --help); "
-                  "default the layout's own")
-      ->type_name("NAME");
+      .add_option("--codec", request.codec,
+                  fmt::format("Send {} between fast domains through this codec (see codec "
+                              "--help), or auto: the best for each table and hop, measured first, "
+                              "raw where none pays; default the layout's own",
+                              whose))
+      ->type_name("NAME|auto");
   command
-      .add_option("--bound", options.bound,
-                  "Largest error of a value through --codec, as a share of the chunk's range")
+      .add_option("--bound", request.bound,
+                  "Largest error of a value through --codec NAME, as a share of the chunk's range "
+                  "(auto: by the table's class, see tune-bounds)")
       ->type_name("NUMBER")
       ->capture_default_str();
-  command.add_flag("--absolute", options.absolute, "The bound is an absolute error");
+  command.add_flag("--absolute", request.absolute, "The bound is an absolute error");
   command
-      .add_option("--backward-codec", options.backward_codec, "Codec of gradients, with --codec")
+      .add_option("--backward-codec", request.backward_codec,
+                  "Codec of gradients, with --codec NAME")
       ->type_name("NAME")
       ->capture_default_str();
+}
+
+void add_training_codecs(CLI::App& command, TrainOptions& options) {
+  add_codec_request(command, options.codecs, "vectors");
+  command
+      .add_option("--curve", options.curve,
+                  "Write the evaluations to this file as comma-separated values")
+      ->type_name("FILE");
   command
       .add_option("--decay", into(options.run.decay.kind, parse_decay),
                   "Bounds wider at first: none, step, linear, logarithmic or constant")

@@ -1,11 +1,17 @@
 #include "app/command_line_parts.hpp"
 
+#include <fmt/format.h>
+
 #include "app/values.hpp"
 
 namespace shardscope::app {
 
 CLI::Validator positive() {
-  return CLI::Validator(CLI::PositiveNumber).description("");
+  const auto check = [](const std::string& text) {
+    return CLI::PositiveNumber(text).empty() ? std::string()
+                                             : fmt::format("{} is not a number above 0", text);
+  };
+  return CLI::Validator(check, "");
 }
 
 void add_json(CLI::App& command, bool& json) {

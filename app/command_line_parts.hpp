@@ -57,9 +57,11 @@ void add_predict(CLI::App& app, Chosen& chosen);
 void add_explain(CLI::App& app, Chosen& chosen);
 void add_diff(CLI::App& app, Chosen& chosen);
 
-/// codec, tune-bounds; the codecs of a training run.
+/// codec, tune-bounds; the codecs of a run.
 void add_codec(CLI::App& app, Chosen& chosen);
 void add_tune_bounds(CLI::App& app, Chosen& chosen);
+/// `whose` vectors the codecs are for.
+void add_codec_request(CLI::App& command, CodecRequest& request, const char* whose);
 void add_training_codecs(CLI::App& command, TrainOptions& options);
 
 }  // namespace shardscope::app

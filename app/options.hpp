@@ -71,10 +71,20 @@ struct CheckOptions {
   bool json = false;
 };
 
+/// Codecs in place of the layout's own.
+struct CodecRequest {
+  std::string codec;  ///< of all tables between fast domains; "auto": chosen for each table and
+                      ///< hop; empty: the layout's own
+  double bound = 0.03;
+  bool absolute = false;
+  std::string backward_codec = "bf16";
+};
+
 struct ProfileOptions {
   InputOptions inputs;
   RunOptions run;
   std::string layout;
+  CodecRequest codecs;
   std::string session;
   bool json = false;
 };
@@ -119,6 +129,7 @@ struct CompareOptions {
   InputOptions inputs;
   RunOptions run;
   std::vector<std::string> layouts;  ///< A, B
+  CodecRequest codecs;               ///< of B
   double target = 0;                 ///< half width as a share; 0: none
   std::string session;
   bool json = false;
@@ -130,10 +141,8 @@ struct TrainOptions {
   std::string layout;
   std::int64_t evaluate_every = 0;  ///< iterations; 0: 20 points in all
   std::int64_t evaluation_batches = 8;
-  std::string codec;  ///< of all tables between fast domains; empty: the layout's own
-  double bound = 0.03;
-  bool absolute = false;
-  std::string backward_codec = "bf16";
+  CodecRequest codecs;
+  std::string curve;  ///< CSV file to write; empty: none
   std::string session;
   bool json = false;
 };

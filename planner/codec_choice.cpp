@@ -123,20 +123,29 @@ std::vector<CodecChoice> choose_codecs(const Workload& workload, const Topology&
                                        const std::vector<CodecProfile>& profiles,
                                        const CodecChoiceOptions& options) {
   std::vector<CodecChoice> choices;
-  const LinkModel& link = topology.inter;
+  const bool inter = options.hop == LinkClass::inter;
+  const LinkModel& link = inter ? topology.inter : topology.intra;
   const double bytes_per_s = link.bytes_per_s.value * link.efficiency.value;
   for (std::size_t t = 0; t < layout.tables.size(); ++t) {
     CodecChoice choice;
     if (layout.tables[t].cluster == ClusterType::DP) {
       choice.reason = "replicated: no vectors travel";
-    } else if (topology.domains() < 2) {
+    } else if (inter && topology.domains() < 2) {
       choice.reason = "one fast domain: nothing crosses a slow link";
+    } else if (!inter && topology.fast_domain < 2) {
+      choice.reason = "one rank a fast domain: nothing travels inside";
+    } else if (!inter && layout.tables[t].cluster == ClusterType::RB &&
+               layout.exchange_of(t) == Exchange::hierarchical) {
+      choice.reason = "exchanged hierarchically: partial sums travel raw inside a fast domain";
     } else {
-      choice = choose(profiles_of(profiles, workload.tables[t].name),
-                      chunk_bytes_of(workload, layout, t), bytes_per_s,
-                      layout.codecs_of(t).forward_inter.name, options);
+      choice = choose(
+          profiles_of(profiles, workload.tables[t].name), chunk_bytes_of(workload, layout, t),
+          bytes_per_s,
+          inter ? layout.codecs_of(t).forward_inter.name : layout.codecs_of(t).forward_intra.name,
+          options);
     }
     choice.table = static_cast<std::int32_t>(t);
+    choice.hop = options.hop;
     choices.push_back(std::move(choice));
   }
   return choices;
@@ -148,8 +157,11 @@ Layout with_codecs(Layout layout, const std::vector<CodecChoice>& choices,
     const auto t = static_cast<std::size_t>(choice.table);
     if (layout.tables[t].cluster == ClusterType::DP) continue;
     CodecSlots slots = layout.codecs_of(t);
-    slots.forward_inter = {choice.codec, choice.codec == "raw" ? 0 : bounds[t], true};
-    slots.backward_inter = {choice.codec == "raw" ? "raw" : "bf16", 0, true};
+    const bool inter = choice.hop == LinkClass::inter;
+    CodecSlot& forward = inter ? slots.forward_inter : slots.forward_intra;
+    CodecSlot& backward = inter ? slots.backward_inter : slots.backward_intra;
+    forward = {choice.codec, choice.codec == "raw" ? 0 : bounds[t], true};
+    backward = {choice.codec == "raw" ? "raw" : "bf16", 0, true};
     layout.tables[t].codecs = slots;
   }
   return layout;

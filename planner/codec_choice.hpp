@@ -36,11 +36,13 @@ struct CodecChoiceOptions {
   double least_speedup = 1.05;
   /// One that is in place stays unless another is this much faster.
   double hysteresis = 1.05;
+  LinkClass hop = LinkClass::inter;  ///< between fast domains, or inside them
 };
 
 /// The choice for one table.
 struct CodecChoice {
   std::int32_t table = 0;
+  LinkClass hop = LinkClass::inter;
   std::string codec = "raw";
   double speedup = 1;  ///< of the exchange, S
   double ratio = 1;
@@ -51,15 +53,16 @@ struct CodecChoice {
   friend bool operator==(const CodecChoice&, const CodecChoice&) = default;
 };
 
-/// Best codec of every RB and UB table for the hop between domains, among the profiles that are the
-/// table's own or any table's. Nothing is chosen on machines of one domain.
+/// Best codec of every RB and UB table for the hop, among the profiles that are the table's own or
+/// any table's. Nothing is chosen where no vectors take the hop, or where they stay raw on it (the
+/// fast domain's part of a hierarchical exchange).
 [[nodiscard]] std::vector<CodecChoice> choose_codecs(const Workload& workload,
                                                      const Topology& topology, const Layout& layout,
                                                      const std::vector<CodecProfile>& profiles,
                                                      const CodecChoiceOptions& options = {});
 
-/// The layout with the choices in its forward_inter slots (bound of the table's choice from
-/// `bounds`, relative) and, where a codec was chosen, bf16 in backward_inter.
+/// The layout with the choices in their hops' forward slots (bound of the table's choice from
+/// `bounds`, relative) and, where a codec was chosen, bf16 in the hops' backward slots.
 [[nodiscard]] Layout with_codecs(Layout layout, const std::vector<CodecChoice>& choices,
                                  const std::vector<double>& bounds);
 

@@ -28,12 +28,22 @@ constexpr double kSecondsAlone = 0.2;
 constexpr double kSecondsOfMany = 0.05;
 
 Result<std::vector<float>> read_values(const CodecOptions& options, const ChunkShape& shape) {
+  constexpr const char* kExpected = "fp32 values, little-endian, row after row";
   std::error_code error;
+  const auto kind = std::filesystem::status(options.file, error).type();
+  if (kind == std::filesystem::file_type::not_found) {
+    return fail({ErrorKind::usage, "there is no such file", options.file, kExpected, ""});
+  }
+  if (!error && kind != std::filesystem::file_type::regular) {
+    return fail({ErrorKind::usage,
+                 kind == std::filesystem::file_type::directory ? "this is a directory"
+                                                               : "this is not a regular file",
+                 options.file, kExpected, "Name a file"});
+  }
   const auto bytes = std::filesystem::file_size(options.file, error);
   std::ifstream file(options.file, std::ios::binary);
   if (error || !file) {
-    return fail({ErrorKind::usage, "the file cannot be read", options.file,
-                 "fp32 values, little-endian, row after row", ""});
+    return fail({ErrorKind::usage, "the file cannot be read", options.file, kExpected, ""});
   }
   // Compared by division: rows x dim may be more than an integer holds.
   const auto count = static_cast<std::int64_t>(bytes / sizeof(float));

@@ -2,7 +2,9 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
+#include "app/coded_layout.hpp"
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/console_watch.hpp"
@@ -68,11 +70,14 @@ Status compare(const CompareOptions& options) {
   if (!inputs) return fail(inputs.error());
   const Result<Layout> a = load_layout(options.layouts[0], *inputs);
   if (!a) return fail(a.error());
-  const Result<Layout> b = load_layout(options.layouts[1], *inputs);
+  Result<Layout> b = load_layout(options.layouts[1], *inputs);
   if (!b) return fail(b.error());
+  const Result<CodedLayout> coded =
+      coded_layout(std::move(*b), *inputs, options.codecs, options.run);
+  if (!coded) return fail(coded.error());
   Result<std::unique_ptr<OpenSession>> session = OpenSession::open(options.session, "compare");
   if (!session) return fail(session.error());
-  const CompareJob job{options.run, options.target, *inputs, *a, *b};
+  const CompareJob job{options.run, options.target, *inputs, *a, coded->layout};
   const Result<Compared> done = run_comparison(job, **session, watch);
   watch.finish();
   const Status closed = (*session)->close();
@@ -80,9 +85,11 @@ Status compare(const CompareOptions& options) {
   if (!closed) return closed;
   if (options.json) {
     nlohmann::ordered_json json = comparison_json(job, *done);
+    json["codecs"] = choices_json(*inputs, *coded);
     json["session"] = (*session)->path();
     fmt::print("{}\n", json.dump(2));
   } else {
+    print_choices(*inputs, *coded);
     print_comparison(options, job, *done, (*session)->path());
   }
   return {};

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
+#include "app/coded_layout.hpp"
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/console_watch.hpp"
@@ -91,25 +93,31 @@ Status profile(const ProfileOptions& options) {
   ConsoleWatch watch("profile");
   const Result<Inputs> inputs = load_inputs(options.inputs);
   if (!inputs) return fail(inputs.error());
-  const Result<Layout> layout = load_layout(options.layout, *inputs);
-  if (!layout) return fail(layout.error());
-  if (options.run.backend == "sim") return profile_simulated(options, *inputs, *layout);
+  Result<Layout> plain = load_layout(options.layout, *inputs);
+  if (!plain) return fail(plain.error());
+  const Result<CodedLayout> coded =
+      coded_layout(std::move(*plain), *inputs, options.codecs, options.run);
+  if (!coded) return fail(coded.error());
+  const Layout& layout = coded->layout;
+  if (options.run.backend == "sim") return profile_simulated(options, *inputs, layout);
   Result<std::unique_ptr<OpenSession>> session = OpenSession::open(options.session, "profile");
   if (!session) return fail(session.error());
-  Result<std::unique_ptr<engine::Engine>> engine = make_engine(options.run, *inputs, *layout);
+  Result<std::unique_ptr<engine::Engine>> engine = make_engine(options.run, *inputs, layout);
   if (!engine) return fail(engine.error());
   const Result<Profiled> done =
-      run_profile(**engine, options.run, *inputs, *layout, **session, watch);
+      run_profile(**engine, options.run, *inputs, layout, **session, watch);
   watch.finish();
   const Status closed = (*session)->close();
   if (!done) return fail(done.error());
   if (!closed) return closed;
   if (options.json) {
-    nlohmann::ordered_json json = profile_json(*inputs, *layout, *done);
+    nlohmann::ordered_json json = profile_json(*inputs, layout, *done);
+    json["codecs"] = choices_json(*inputs, *coded);
     json["session"] = (*session)->path();
     fmt::print("{}\n", json.dump(2));
   } else {
-    print_profile({options, *inputs, *layout, *done, (*session)->path()});
+    print_choices(*inputs, *coded);
+    print_profile({options, *inputs, layout, *done, (*session)->path()});
   }
   return {};
 }

@@ -1,16 +1,18 @@
 #include <fmt/format.h>
 
+#include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
+#include "app/coded_layout.hpp"
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/console_watch.hpp"
 #include "app/jobs/train_job.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
-#include "engine/codec/codec_kind.hpp"
-#include "planner/codec_choice.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -36,22 +38,20 @@ void print_training(const TrainJob& job, const Trained& done, const std::string&
   fmt::print("\nSession: {} (run {})\n", session, done.run);
 }
 
-/// The layout with the codec that was asked for on every table's hop between fast domains.
-Result<Layout> coded_layout(const TrainOptions& options, const Inputs& inputs) {
-  Result<Layout> layout = load_layout(options.layout, inputs);
-  if (!layout || options.codec.empty()) return layout;
-  CodecSlot forward{options.codec, options.bound, !options.absolute};
-  const auto spec = engine::codec_spec(forward);
-  if (!spec) return fail(spec.error());
-  if (!engine::holds_bound(spec->kind)) forward.bound = 0;
-  const CodecSlot backward{options.backward_codec};
-  if (const auto known = engine::codec_spec(backward); !known) return fail(known.error());
-  if (inputs.topology.domains() < 2) {
-    return fail({ErrorKind::usage, "no vectors cross between fast domains on this machine",
-                 "topology " + inputs.topology.name, "two fast domains or more",
-                 "Choose a topology of several hosts, for example --topology host-cpu:2x1"});
+/// A line an evaluation; figures that were not computed are empty.
+Status write_curve(const std::string& path, const Trained& done) {
+  if (path.empty()) return {};
+  std::ofstream file(path);
+  file << "iteration,samples,train_loss,loss,auc\n";
+  const auto figure = [](double value) {
+    return std::isnan(value) ? std::string() : fmt::format("{:.9g}", value);
+  };
+  for (const CurveRow& row : done.curve) {
+    file << fmt::format("{},{},{},{},{}\n", row.iteration, row.samples, figure(row.train_loss),
+                        figure(row.held_out.loss), figure(row.held_out.auc));
   }
-  return with_one_codec(*layout, forward, backward);
+  if (file.flush()) return {};
+  return fail({ErrorKind::runtime, "the curve cannot be written", path, "", ""});
 }
 
 }  // namespace
@@ -60,22 +60,28 @@ Status train(const TrainOptions& options) {
   ConsoleWatch watch("train");
   const Result<Inputs> inputs = load_inputs(options.inputs);
   if (!inputs) return fail(inputs.error());
-  const Result<Layout> layout = coded_layout(options, *inputs);
+  Result<Layout> layout = load_layout(options.layout, *inputs);
   if (!layout) return fail(layout.error());
+  const Result<CodedLayout> coded =
+      coded_layout(std::move(*layout), *inputs, options.codecs, options.run);
+  if (!coded) return fail(coded.error());
   Result<std::unique_ptr<OpenSession>> session = OpenSession::open(options.session, "train");
   if (!session) return fail(session.error());
-  const TrainJob job{options.run, *inputs, *layout, options.evaluate_every,
+  const TrainJob job{options.run, *inputs, coded->layout, options.evaluate_every,
                      options.evaluation_batches};
   const Result<Trained> done = run_training(job, **session, watch);
   watch.finish();
   const Status closed = (*session)->close();
   if (!done) return fail(done.error());
   if (!closed) return closed;
+  if (Status written = write_curve(options.curve, *done); !written) return written;
   if (options.json) {
     nlohmann::ordered_json json = training_json(job, *done);
+    json["codecs"] = choices_json(*inputs, *coded);
     json["session"] = (*session)->path();
     fmt::print("{}\n", json.dump(2));
   } else {
+    print_choices(*inputs, *coded);
     print_training(job, *done, (*session)->path());
   }
   return {};
