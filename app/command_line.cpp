@@ -62,9 +62,13 @@ void add_run(CLI::App& command, RunOptions& options) {
       ->capture_default_str();
   command
       .add_option("--comm", options.comm,
-                  "threads: ranks are threads; loopback: ranks one after another, wires modelled")
+                  "threads: ranks are threads; loopback: ranks one after another, wires modelled "
+                  "(all there is on one GPU); nccl: a GPU a rank. GPUs: loopback if not given")
       ->type_name("threads|loopback|nccl")
       ->capture_default_str();
+  command.parse_complete_callback([&command, &options] {
+    if (options.backend == "cuda" && command.count("--comm") == 0) options.comm = "loopback";
+  });
   command
       .add_option("--wire", options.wire,
                   "Bandwidth of a rank, for both link classes or intra,inter; delays every byte")
@@ -163,6 +167,9 @@ void add_profile(CLI::App& app, Chosen& chosen) {
              "Time to measure (60s, 2min) where --iterations is not given; default 10s");
   add_codec_request(command, options->codecs, "vectors");
   add_session(command, options->session);
+  command.add_flag("!--no-gpu-trace", options->gpu_trace,
+                   "cuda: do not record the GPU's activity behind the measurement");
+  command.add_option("--trace-into", options->trace_into)->group("");
   add_json(command, options->json);
   command.footer(
       "Example: shardscope profile --workload dcnv2 --rows-cap 200000 --batch 4096 "

@@ -3,6 +3,7 @@
 // Names of things (models, topologies, layouts) stay text here; inputs.hpp resolves them.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "layout/schedule.hpp"
 
 namespace shardscope::app {
+
+struct GpuAccess;
 
 /// The model and the machine.
 struct InputOptions {
@@ -34,7 +37,8 @@ struct RunOptions {
   double budget_s = 0;          ///< 0: the command decides
   std::uint64_t seed = 1;
   engine::RangePolicy range_policy = engine::RangePolicy::wrap;
-  engine::BoundDecay decay;  ///< of the bounds of the layout's codecs
+  engine::BoundDecay decay;              ///< of the bounds of the layout's codecs
+  std::shared_ptr<const GpuAccess> gpu;  ///< null: this machine's
 };
 
 /// Who will train, for predictions.
@@ -87,6 +91,8 @@ struct ProfileOptions {
   CodecRequest codecs;
   std::string session;
   bool json = false;
+  bool gpu_trace = true;   ///< cuda: a second process records the GPU's activity
+  std::string trace_into;  ///< this is that process: the session to write to
 };
 
 struct PredictCommandOptions {

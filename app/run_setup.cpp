@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "app/gpu_access.hpp"
 #include "app/machine.hpp"
 #include "app/text_table.hpp"
 #include "app/values.hpp"
@@ -81,7 +82,10 @@ Result<engine::EngineConfig> engine_config(const RunOptions& options, const Inpu
   if (Status status = require_valid(inputs, layout, Executor::engine); !status) {
     return fail(status.error());
   }
+  auto device = open_device(options, inputs.topology);
+  if (!device) return fail(device.error());
   engine::EngineConfig config;
+  config.device = std::move(*device);
   config.workload = inputs.workload;
   config.topology = inputs.topology;
   config.layout = layout;
@@ -103,22 +107,33 @@ std::int64_t process_bytes(const Inputs& inputs, const Layout& layout) {
   return bytes;
 }
 
-Status require_memory(std::int64_t bytes) {
-  const std::int64_t available = this_machine().memory_available_bytes;
-  if (available == 0 || bytes <= available) return {};
+Status require_memory(std::int64_t bytes, engine::Device* device) {
+  std::int64_t available = 0;
+  if (device != nullptr) {
+    const Result<std::int64_t> free_bytes = device->available_bytes();
+    if (!free_bytes) return fail(free_bytes.error());
+    available = *free_bytes;
+  } else {
+    available = this_machine().memory_available_bytes;
+    if (available == 0) return {};
+  }
+  if (bytes <= available) return {};
   return fail({ErrorKind::infeasible,
-               fmt::format("all ranks together need {}, this machine has {} available",
+               fmt::format("all ranks together need {}, {} {} available",
                            bytes_text(static_cast<double>(bytes)),
+                           device != nullptr ? "their GPUs have" : "this machine has",
                            bytes_text(static_cast<double>(available))),
                "memory", "", "Shrink the tables with --rows-cap N or the batch with --batch N"});
 }
 
 Result<std::unique_ptr<engine::Engine>> make_engine(const RunOptions& options, const Inputs& inputs,
-                                                    const Layout& layout) {
+                                                    const Layout& layout,
+                                                    std::shared_ptr<WorkTracer> tracer) {
   Result<engine::EngineConfig> config = engine_config(options, inputs, layout);
   if (!config) return fail(config.error());
+  config->tracer = std::move(tracer);
   const std::int64_t bytes = process_bytes(inputs, layout);
-  if (Status fits = require_memory(bytes); !fits) return fail(fits.error());
+  if (Status fits = require_memory(bytes, config->device.get()); !fits) return fail(fits.error());
   announce_preparation(bytes);
   Result<std::unique_ptr<engine::BatchSource>> source =
       engine::make_batch_source(inputs.workload, options.seed, options.range_policy);
@@ -150,6 +165,7 @@ RunInfo run_info(const RunOptions& options, const Inputs& inputs, const Layout& 
   info.comm = options.comm;
   info.wire = options.wire;
   info.epoch_ns = engine.epoch_ns();
+  info.gpus = gpus_of(options, inputs.topology);
   return info;
 }
 

@@ -54,7 +54,7 @@ class OpenSession : public JobOutput {
   bool closed_ = false;
 };
 
-/// The engine's configuration for a checked layout: refuses what cannot run here.
+/// The engine's configuration for a checked layout, with its device: refuses what cannot run here.
 [[nodiscard]] Result<engine::EngineConfig> engine_config(const RunOptions& options,
                                                          const Inputs& inputs,
                                                          const Layout& layout);
@@ -62,13 +62,14 @@ class OpenSession : public JobOutput {
 /// Bytes that all ranks of the layout take in this process.
 [[nodiscard]] std::int64_t process_bytes(const Inputs& inputs, const Layout& layout);
 
-/// Error where `bytes` do not fit this machine's available memory.
-[[nodiscard]] Status require_memory(std::int64_t bytes);
+/// Error where `bytes` do not fit the available memory: of the device, or of this machine.
+[[nodiscard]] Status require_memory(std::int64_t bytes, engine::Device* device);
 
 /// A checked layout on its own engine, ready to run: memory is there, batches and tables are made.
-[[nodiscard]] Result<std::unique_ptr<engine::Engine>> make_engine(const RunOptions& options,
-                                                                  const Inputs& inputs,
-                                                                  const Layout& layout);
+/// `tracer`, if any, hears of every step.
+[[nodiscard]] Result<std::unique_ptr<engine::Engine>> make_engine(
+    const RunOptions& options, const Inputs& inputs, const Layout& layout,
+    std::shared_ptr<WorkTracer> tracer = nullptr);
 
 /// The run as the session stores it, labelled with the layout's name.
 [[nodiscard]] RunInfo run_info(const RunOptions& options, const Inputs& inputs,

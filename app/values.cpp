@@ -100,8 +100,11 @@ Result<engine::RangePolicy> parse_range_policy(const std::string& text) {
 
 Result<engine::CommKind> parse_comm(const std::string& backend, const std::string& comm) {
   if (backend == "cuda") {
-    return fail({ErrorKind::runtime, "this build has no CUDA device", "--backend cuda", "",
-                 "Run 'shardscope doctor' to see what this machine offers; use --backend cpu"});
+    if (comm == "loopback") return engine::CommKind::loopback;
+    if (comm == "nccl") return engine::CommKind::nccl;
+    if (comm != "threads") return bad_value("--comm", comm, "loopback or nccl");
+    return fail({ErrorKind::usage, "threads connects CPU ranks, not GPUs", "--comm threads",
+                 "loopback (all ranks on one GPU) or nccl (a GPU a rank) with --backend cuda", ""});
   }
   if (backend == "sim") {
     return fail(

@@ -27,7 +27,7 @@ namespace shardscope::app {
 [[nodiscard]] Result<engine::DecayKind> parse_decay(const std::string& text);
 [[nodiscard]] Result<engine::RangePolicy> parse_range_policy(const std::string& text);
 
-/// Only what this build can run: backend cpu, comm threads or loopback. The others are told why.
+/// threads or loopback of the cpu, loopback or nccl of GPUs. The others are told why.
 [[nodiscard]] Result<engine::CommKind> parse_comm(const std::string& backend,
                                                   const std::string& comm);
 

@@ -159,7 +159,9 @@ function(shardscope_cuda_host)
     ${folder}/cuda/gradient_test.cpp ${folder}/cuda/index_test.cpp
     ${folder}/cuda/invariance_test.cpp ${folder}/cpu/kernel_cases.cpp
     ${folder}/cpu/gradient_cases.cpp ${folder}/pipeline/cases.cpp
-    ${folder}/pipeline/reference.cpp ${folder}/pipeline/run_case.cpp)
+    ${folder}/pipeline/reference.cpp ${folder}/pipeline/run_case.cpp
+    ${folder}/cuda/emulated_gpu.cpp ${folder}/cuda/address_checked_ops.cpp
+    ${folder}/cuda/fake_nccl.cpp)
   add_library(shardscope_cuda_tests OBJECT ${shared})
   set_target_properties(shardscope_cuda_tests PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(shardscope_cuda_tests PUBLIC shardscope_cuda_host GTest::gtest GTest::gmock)
@@ -167,7 +169,7 @@ function(shardscope_cuda_host)
   file(GLOB tests CONFIGURE_DEPENDS ${folder}/cuda/*.cpp)
   list(REMOVE_ITEM tests ${shared})
   add_executable(test_cuda ${tests})
-  target_link_libraries(test_cuda PRIVATE shardscope_cuda_tests GTest::gtest_main)
+  target_link_libraries(test_cuda PRIVATE shardscope_cuda_tests shardscope_app GTest::gtest_main)
   target_compile_definitions(test_cuda PRIVATE SHARDSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   set_target_properties(test_cuda PROPERTIES
     UNITY_BUILD OFF

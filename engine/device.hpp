@@ -13,7 +13,15 @@
 #include "engine/ops.hpp"
 #include "engine/stream.hpp"
 
+namespace shardscope {
+struct Topology;
+}
+
 namespace shardscope::engine {
+
+class Fabric;
+class Mover;
+struct FabricOptions;
 
 class Ops {
  public:
@@ -48,19 +56,32 @@ class Ops {
   virtual void unpack_sums(Stream& stream, std::span<const UnpackSums> calls) = 0;
 };
 
-/// Where the ranks of an engine run, if not on the cpu device.
+/// Where the ranks of an engine run, if not on the cpu device. Outlives streams, memory and
+/// fabrics.
 class Device {
  public:
   virtual ~Device() = default;
 
   [[nodiscard]] virtual Ops& ops() = 0;
   /// A rank's stream on a fabric of that mode.
-  [[nodiscard]] virtual Result<std::unique_ptr<Stream>> stream(StreamMode mode,
+  [[nodiscard]] virtual Result<std::unique_ptr<Stream>> stream(std::int32_t rank, StreamMode mode,
                                                                const char* name) = 0;
-  /// Zero bytes that kernels and tasks of streams reach; they go back with the pointer. Null:
-  /// memory of the host will do. `purpose` names it in errors.
-  [[nodiscard]] virtual Result<std::shared_ptr<std::byte>> allocate(std::int64_t bytes,
+  /// Zero bytes that kernels and tasks of the rank's streams reach; they go back with the pointer.
+  /// `purpose` names it in errors.
+  [[nodiscard]] virtual Result<std::shared_ptr<std::byte>> allocate(std::int32_t rank,
+                                                                    std::int64_t bytes,
                                                                     std::string_view purpose) = 0;
+  /// Copies bytes of the host to memory of allocate(); returns when they are there.
+  [[nodiscard]] virtual Status upload(std::int32_t rank, void* to, const void* from,
+                                      std::int64_t bytes) = 0;
+  /// Bytes that all memory of the device together has free.
+  [[nodiscard]] virtual Result<std::int64_t> available_bytes() = 0;
+  /// For fabrics whose ranks share the device (loopback).
+  [[nodiscard]] virtual Mover* mover() = 0;
+  /// The fabric over the wires between devices (CommKind::nccl), a device a rank.
+  [[nodiscard]] virtual Result<std::shared_ptr<Fabric>> fabric(const Topology& topology,
+                                                               std::int32_t channels,
+                                                               const FabricOptions& options) = 0;
 };
 
 /// Runs the kernels of engine/cpu on the stream's thread, a list one call after the other.

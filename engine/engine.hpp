@@ -25,13 +25,14 @@
 
 namespace shardscope {
 class Recorder;
-}
+class WorkTracer;
+}  // namespace shardscope
 
 namespace shardscope::engine {
 
 class Device;
 
-enum class CommKind : std::uint8_t { threads, loopback };
+enum class CommKind : std::uint8_t { threads, loopback, nccl };
 
 struct EngineConfig {
   Workload workload;
@@ -45,16 +46,18 @@ struct EngineConfig {
   double loss_scale = 1;     ///< power of two; for 16-bit wires
   BoundDecay decay;          ///< of the bounds of the layout's codecs
   InitialWeights initial = InitialWeights::uniform;
-  bool deferred_streams = false;   ///< debug: StreamMode::deferred
-  std::shared_ptr<Device> device;  ///< null: the cpu device
-  Fault fault = Fault::none;       ///< tests only
+  bool deferred_streams = false;       ///< debug: StreamMode::deferred
+  std::shared_ptr<Device> device;      ///< null: the cpu device
+  std::shared_ptr<WorkTracer> tracer;  ///< hears of every step; may be null
+  Fault fault = Fault::none;           ///< tests only
 };
 
 /// Times of a block of iterations.
 struct Block {
-  /// threads: start is the end of the iteration before (of the first: when its first step began),
-  /// end is when the slowest rank was done. loopback: as the simulator composes them, one after the
-  /// other from when the block began. ns since the recorder's epoch, or the engine's without one.
+  /// threads, nccl: start is the end of the iteration before (of the first: when its first step
+  /// began), end is when the slowest rank was done. loopback: as the simulator composes them, one
+  /// after the other from when the block began. ns since the recorder's epoch, or the engine's
+  /// without one.
   std::vector<Iteration> iterations;
   /// Per iteration: the longest chain of steps (order of streams and waits), each taking the busy
   /// time of its slowest rank. What an iteration would take if ranks did not share cores and wires

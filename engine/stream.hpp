@@ -45,6 +45,13 @@ struct Event {
   std::uint64_t sequence = 0;
 };
 
+/// A moment on a stream, in ns of steady_ns(). `busy_ns` is the clock of the stream's own work: CPU
+/// time of its thread, or the device's time.
+struct Moment {
+  std::int64_t ns = 0;
+  std::int64_t busy_ns = 0;
+};
+
 /// FIFO of one rank. Calls return at once; work runs in order. Not thread-safe: one host thread a
 /// rank enqueues. A stream's events must not be waited on after it is gone: synchronize all streams
 /// of a rank before destroying the first.
@@ -61,6 +68,12 @@ class Stream {
   virtual void wait(const Event& event) = 0;
   /// Blocks the host until the event is complete.
   virtual void synchronize(const Event& event) = 0;
+  /// Writes the moment when the stream comes there. `to` is filled once the stream is synchronized
+  /// and resolve_marks() has returned, and stays valid until then.
+  virtual void mark(Moment* to) = 0;
+  virtual void resolve_marks() {}
+  /// True where moments come from the device's clock, at resolve_marks().
+  [[nodiscard]] virtual bool has_device_clock() const { return false; }
   /// The first failure of the device on this stream; what is enqueued after it may not run.
   [[nodiscard]] virtual Status status() const { return {}; }
 };

@@ -3,18 +3,9 @@
 
 #include <cstdint>
 
-#include "layout/schedule.hpp"
+#include "profiler/work_tracer.hpp"
 
 namespace shardscope::cupti {
-
-struct Attribution {
-  std::int32_t rank = 0;
-  std::int32_t iteration = 0;
-  Stage stage = Stage::input_dist;
-  Work work = Work::RB;
-
-  friend bool operator==(const Attribution&, const Attribution&) = default;
-};
 
 // 32 bits iteration, 16 rank, 8 stage, 7 work, and a bit that is always set.
 [[nodiscard]] constexpr std::uint64_t to_external_id(const Attribution& at) {

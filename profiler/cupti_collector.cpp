@@ -186,12 +186,12 @@ Collector::~Collector() {
   stop();
 }
 
-void Collector::begin_work(const Attribution& at) const {
+void Collector::begin_work(const Attribution& at) {
   end_work();
   state_->api.push_correlation(kCustomCorrelation, to_external_id(at));
 }
 
-void Collector::end_work() const {
+void Collector::end_work() {
   std::uint64_t last = 0;
   // An empty stack is fine: the thread's first work.
   state_->api.pop_correlation(kCustomCorrelation, &last);

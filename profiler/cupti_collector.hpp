@@ -24,7 +24,7 @@ struct CollectorConfig {
   std::chrono::milliseconds flush_period{100};
 };
 
-class Collector {
+class Collector final : public WorkTracer {
  public:
   /// Enables CUPTI. Errors (no CUPTI, too old a version, another profiler attached, no driver)
   /// leave nothing enabled: the run goes on untraced and says so. `sink` outlives the collector.
@@ -32,13 +32,13 @@ class Collector {
                                                                 RecordSink& sink,
                                                                 const CollectorConfig& config);
   /// Flushes what is left, after the devices are idle.
-  ~Collector();
+  ~Collector() override;
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
   /// Ties the calling thread's calls to what it works on, until the next call or end_work().
-  void begin_work(const Attribution& at) const;
-  void end_work() const;
+  void begin_work(const Attribution& at) override;
+  void end_work() override;
   /// See Decoder::set_graph_node. Before the graph's first launch.
   void set_graph_node(std::uint64_t node, const Attribution& at);
 

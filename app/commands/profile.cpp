@@ -9,15 +9,20 @@
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/console_watch.hpp"
+#include "app/gpu_trace.hpp"
 #include "app/jobs/profile_job.hpp"
 #include "app/jobs/simulate_job.hpp"
 #include "app/prediction_report.hpp"
 #include "app/report.hpp"
+#include "app/run_again.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
 
 namespace shardscope::app {
 namespace {
+
+/// A trace shows where time goes; more iterations than these only fill the session.
+constexpr std::int64_t kMostTracedIterations = 200;
 
 /// Everything the report needs.
 struct ProfileReport {
@@ -87,9 +92,45 @@ Status profile_simulated(const ProfileOptions& options, const Inputs& inputs,
   return {};
 }
 
+/// This process records the GPU's activity into the session of the one that has measured.
+Status record_gpu_activity(const ProfileOptions& options, const Inputs& inputs,
+                           const Layout& layout) {
+  RunOptions run = options.run;
+  run.iterations = std::min(run.iterations, kMostTracedIterations);
+  run.budget_s = 0;  // a trace's own
+  const std::unique_ptr<GpuTrace> trace = GpuTrace::start(run, inputs.topology);
+  if (trace->refusal()) return fail(*trace->refusal());
+  Result<std::unique_ptr<OpenSession>> session = OpenSession::open(options.trace_into, "profile");
+  if (!session) return fail(session.error());
+  auto engine = make_engine(run, inputs, layout, trace->tracer());
+  if (!engine) return fail(engine.error());
+  ConsoleWatch watch("trace");
+  const Result<Profiled> done =
+      run_profile(**engine, run, inputs, layout, **session, watch, trace.get());
+  watch.finish();
+  const Status closed = (*session)->close();
+  if (!done) return fail(done.error());
+  return closed;
+}
+
+/// CUPTI and throughput do not share a process: the trace is recorded by another one of this
+/// program, behind the measurement. What keeps it from it is said and does not fail the command.
+void trace_in_a_process_of_its_own(const std::string& session) {
+  if (const Status traced = run_again({"--trace-into", session}); !traced) {
+    fmt::print(stderr, "shardscope: no GPU trace: {}\n", to_string(traced.error()));
+  }
+}
+
 }  // namespace
 
 Status profile(const ProfileOptions& options) {
+  if (!options.trace_into.empty()) {
+    const Result<Inputs> traced = load_inputs(options.inputs);
+    if (!traced) return fail(traced.error());
+    const Result<Layout> layout = load_layout(options.layout, *traced);
+    if (!layout) return fail(layout.error());
+    return record_gpu_activity(options, *traced, *layout);
+  }
   ConsoleWatch watch("profile");
   const Result<Inputs> inputs = load_inputs(options.inputs);
   if (!inputs) return fail(inputs.error());
@@ -107,9 +148,13 @@ Status profile(const ProfileOptions& options) {
   const Result<Profiled> done =
       run_profile(**engine, options.run, *inputs, layout, **session, watch);
   watch.finish();
+  engine->reset();
   const Status closed = (*session)->close();
   if (!done) return fail(done.error());
   if (!closed) return closed;
+  if (options.run.backend == "cuda" && options.gpu_trace) {
+    trace_in_a_process_of_its_own((*session)->path());
+  }
   if (options.json) {
     nlohmann::ordered_json json = profile_json(*inputs, layout, *done);
     json["codecs"] = choices_json(*inputs, *coded);

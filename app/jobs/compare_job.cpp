@@ -25,15 +25,17 @@ struct TwoEngines {
 
 /// Both resident where the accounting says both fit, else one engine with A's layout.
 Result<TwoEngines> make_engines(const CompareJob& job) {
+  std::shared_ptr<engine::Device> device;
   for (const Layout* layout : {&job.a, &job.b}) {
-    if (const auto config = engine_config(job.run, job.inputs, *layout); !config) {
-      return fail(config.error());
-    }
+    const auto config = engine_config(job.run, job.inputs, *layout);
+    if (!config) return fail(config.error());
+    device = config->device;
   }
   const std::int64_t bytes_b = process_bytes(job.inputs, job.b);
   const bool resident =
-      require_memory(saturating_add(process_bytes(job.inputs, job.a), bytes_b)).has_value();
-  if (Status fits = require_memory(bytes_b); !fits) return fail(fits.error());
+      require_memory(saturating_add(process_bytes(job.inputs, job.a), bytes_b), device.get())
+          .has_value();
+  if (Status fits = require_memory(bytes_b, device.get()); !fits) return fail(fits.error());
   TwoEngines engines;
   Result<std::unique_ptr<engine::Engine>> first = make_engine(job.run, job.inputs, job.a);
   if (!first) return fail(first.error());

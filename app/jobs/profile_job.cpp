@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "app/gpu_trace.hpp"
 #include "app/report.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
@@ -14,6 +15,18 @@ namespace shardscope::app {
 namespace {
 
 constexpr double kProfileBudgetSeconds = 10;
+constexpr double kTraceBudgetSeconds = 2;
+
+/// CUPTI slows what it sees: of a traced run nothing is told but that.
+RunSummary traced_summary(const Result<engine::ProfileOutcome>& outcome,
+                          const cupti::DecodeCounts& counts) {
+  RunSummary summary;
+  summary.complete = outcome && !outcome->interrupted;
+  summary.message =
+      outcome ? fmt::format("GPU activity by CUPTI, {} records; not a measurement", counts.records)
+              : to_string(outcome.error());
+  return summary;
+}
 
 RunSummary profile_summary(const Result<engine::ProfileOutcome>& outcome) {
   RunSummary summary;
@@ -35,24 +48,28 @@ RunSummary profile_summary(const Result<engine::ProfileOutcome>& outcome) {
 
 Result<Profiled> run_profile(engine::Engine& engine, const RunOptions& options,
                              const Inputs& inputs, const Layout& layout, JobOutput& output,
-                             JobWatch& watch) {
+                             JobWatch& watch, GpuTrace* trace) {
   auto recorder = engine::RunRecorder::begin(output.records(),
                                              run_info(options, inputs, layout, engine), engine);
   if (!recorder) return fail(recorder.error());
   const LateAction abort(watch, [&] { engine.abort(stopped_by_the_user()); });
+  const double budget_s = trace != nullptr ? kTraceBudgetSeconds : kProfileBudgetSeconds;
   const engine::ProfileConfig config{
-      options.iterations, options.budget_s > 0 ? options.budget_s : kProfileBudgetSeconds,
-      options.seed};
+      options.iterations, options.budget_s > 0 ? options.budget_s : budget_s, options.seed};
+  if (trace != nullptr) trace->attach(output.records(), (*recorder)->run(), engine.epoch_ns());
   Result<engine::ProfileOutcome> outcome =
       engine::profile_run(engine, **recorder, config, [&](const engine::ProfileProgress& now) {
         watch.progress(now.share, fmt::format("{} ms an iteration", ms_text(now.iteration_ms)));
         return !watch.stop_requested() && output.status();
       });
-  const Status ended = (*recorder)->end(profile_summary(outcome));
+  if (trace != nullptr) trace->finish();
+  const Status ended = (*recorder)->end(trace != nullptr ? traced_summary(outcome, trace->counts())
+                                                         : profile_summary(outcome));
+  if (const Status kept = output.status(); !kept) return fail(kept.error());
   if (!outcome) return fail(outcome.error());
   if (!ended) return fail(ended.error());
-  return Profiled{std::move(*outcome), engine.mode(), engine.arena_peak_bytes(),
-                  (*recorder)->run()};
+  return Profiled{std::move(*outcome), engine.mode(), engine.arena_peak_bytes(), (*recorder)->run(),
+                  trace != nullptr};
 }
 
 nlohmann::ordered_json profile_json(const Inputs& inputs, const Layout& layout,
@@ -79,6 +96,12 @@ nlohmann::ordered_json profile_json(const Inputs& inputs, const Layout& layout,
                                  {"dropped_spans", outcome.dropped_spans},
                                  {"interrupted", outcome.interrupted},
                                  {"run", done.run}};
+  if (done.gpu_traced) {
+    json["gpu_traced"] = true;
+    for (const char* figure : {"samples_per_s", "iteration_ms", "critical_path_ms"}) {
+      json[figure] = nullptr;
+    }
+  }
   if (outcome.tracing_overhead) json["tracing_overhead"] = interval_json(*outcome.tracing_overhead);
   return json;
 }

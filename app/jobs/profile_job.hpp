@@ -13,17 +13,22 @@
 
 namespace shardscope::app {
 
+class GpuTrace;
+
 struct Profiled {
   engine::ProfileOutcome outcome;
   Mode mode = Mode::measured;
   std::vector<std::int64_t> memory_bytes;  ///< peak by rank
   std::int64_t run = 0;                    ///< as the records' sink numbered it
+  bool gpu_traced = false;                 ///< its times are no measure
 };
 
 /// Measures the layout the engine has now, as a run of its own that is closed whatever happens.
+/// With a trace the run has the GPU's activity and no figures.
 [[nodiscard]] Result<Profiled> run_profile(engine::Engine& engine, const RunOptions& options,
                                            const Inputs& inputs, const Layout& layout,
-                                           JobOutput& output, JobWatch& watch);
+                                           JobOutput& output, JobWatch& watch,
+                                           GpuTrace* trace = nullptr);
 
 /// The figures of `profile --json`, without the session.
 [[nodiscard]] nlohmann::ordered_json profile_json(const Inputs& inputs, const Layout& layout,

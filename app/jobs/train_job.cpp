@@ -66,7 +66,7 @@ Result<std::unique_ptr<engine::Engine>> make_training_engine(const TrainJob& job
   Result<engine::EngineConfig> config = engine_config(job.run, job.inputs, job.layout);
   if (!config) return fail(config.error());
   const std::int64_t bytes = process_bytes(job.inputs, job.layout);
-  if (Status fits = require_memory(bytes); !fits) return fail(fits.error());
+  if (Status fits = require_memory(bytes, config->device.get()); !fits) return fail(fits.error());
   config->batches = ring_size(job.inputs.workload, iterations_of(job));
   announce_preparation(bytes);
   Result<std::unique_ptr<engine::BatchSource>> source = engine::make_batch_source(

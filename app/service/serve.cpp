@@ -215,6 +215,11 @@ class Engine {
     desktop_->send_samples({job, iterations.run, iterations.iterations});
   }
 
+  void record(std::int64_t, Worker& worker, const service::RecordActivities& some) {
+    if (!worker.open_runs.contains(some.run)) return;
+    desk_.records().activities(some.run, some.activities);
+  }
+
   void record(std::int64_t, Worker& worker, const service::RecordDropped& dropped) {
     if (worker.open_runs.contains(dropped.run)) {
       desk_.records().dropped(dropped.run, dropped.records);

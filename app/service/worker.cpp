@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "app/gpu_trace.hpp"
 #include "app/inputs.hpp"
 #include "app/jobs/compare_job.hpp"
 #include "app/jobs/profile_job.hpp"
@@ -90,10 +91,27 @@ Result<Job> read_job(const service::StartJob& request) {
   return job;
 }
 
+std::string untraced(const Error& why) {
+  return "no GPU trace: " + why.what;
+}
+
 /// Measures, and goes on under another layout as often as one is asked for.
 Result<std::string> profile_until_done(Job& job, WorkerLink& link, WorkerWatch& watch) {
-  auto engine = make_engine(job.run, job.inputs, job.layouts[0]);
+  // CUPTI comes before the first CUDA call, once: a traced job has one run and moves to no layout.
+  std::unique_ptr<GpuTrace> trace;
+  if (job.request.settings.gpu_trace && job.run.backend == "cuda") {
+    trace = GpuTrace::start(job.run, job.inputs.topology);
+    if (trace->refusal()) link.progress(job.request.id, 0, untraced(*trace->refusal()));
+  }
+  auto engine = make_engine(job.run, job.inputs, job.layouts[0],
+                            trace != nullptr ? trace->tracer() : nullptr);
   if (!engine) return fail(engine.error());
+  if (trace != nullptr) {
+    const Result<Profiled> done = run_profile(**engine, job.run, job.inputs, job.layouts[0], link,
+                                              watch, trace->refusal() ? nullptr : trace.get());
+    if (!done) return fail(done.error());
+    return profile_json(job.inputs, job.layouts[0], *done).dump();
+  }
   while (true) {
     const Result<Profiled> done =
         run_profile(**engine, job.run, job.inputs, job.layouts[0], link, watch);

@@ -83,7 +83,11 @@ void WorkerLink::iterations(std::int64_t run, std::span<const Iteration> batch) 
 }
 
 void WorkerLink::activities(std::int64_t run, std::span<const ActivityRecord> batch) {
-  dropped(run, static_cast<std::int64_t>(batch.size()));
+  while (!batch.empty()) {
+    const auto part = batch.first(std::min(batch.size(), kRecordsAMessage));
+    tell(service::RecordActivities{0, run, {part.begin(), part.end()}});
+    batch = batch.subspan(part.size());
+  }
 }
 
 void WorkerLink::dropped(std::int64_t run, std::int64_t count) {

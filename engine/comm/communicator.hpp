@@ -35,6 +35,9 @@ struct AllToAllV {
   std::byte* receive = nullptr;
   const std::int64_t* receive_offsets = nullptr;
   const std::int64_t* receive_bytes = nullptr;
+  /// The sizes are written by work enqueued before the call. Else they are there when it is made,
+  /// which lets a communicator that needs them then (NCCL) go on without waiting.
+  bool sizes_from_stream = false;
 };
 
 /// Where the time of a communicator's calls went, since creation. Ranks that share cores: waits are

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "engine/comm/communicator.hpp"
+#include "engine/comm/mover.hpp"
 #include "engine/comm/wire_throttle.hpp"
 #include "engine/stream.hpp"
 #include "layout/result.hpp"
@@ -21,6 +22,9 @@ struct FabricOptions {
   /// A rank that has not come to a call so long after another did ends the run with an error that
   /// names it. Time the throttled wires need does not count.
   std::chrono::nanoseconds deadline = kDefaultDeadline;
+  /// Where the ranks' buffers are not the host's (loopback); outlives the communicators. Null: the
+  /// host copies and adds.
+  Mover* mover = nullptr;
 };
 
 /// Makes the communicators. A rank's thread stands between enter() and leave() (RankTurn) while it

@@ -213,7 +213,13 @@ bool RendezvousCommunicator::reduce_own_chunk(Round& round, std::byte* data, con
     for (std::int32_t peer = 0; peer < peers; ++peer) {
       parts_[static_cast<std::size_t>(peer)] = round.offer(peer).data + begin * bytes_of(dtype);
     }
-    sum_parts(data + begin * bytes_of(dtype), parts_.data(), peers, elements, dtype);
+    std::byte* const out = data + begin * bytes_of(dtype);
+    if (Mover* mover = state_->options.mover) {
+      const Status status = mover->sum(out, parts_.data(), peers, elements, dtype);
+      if (!status) state_->abort_run(status.error());
+    } else {
+      sum_parts(out, parts_.data(), peers, elements, dtype);
+    }
     going = !state_->abort.raised();
   }
   for (std::int32_t peer = 0; peer < held; ++peer) round.release(peer);

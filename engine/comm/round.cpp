@@ -159,6 +159,11 @@ void Round::release(std::int32_t peer) {
 }
 
 void Round::copy(std::byte* to, const std::byte* from, std::int64_t bytes) const {
+  if (Mover* mover = state_.options.mover) {
+    if (bytes == 0 || state_.abort.raised()) return;
+    if (Status status = mover->copy(to, from, bytes); !status) state_.abort_run(status.error());
+    return;
+  }
   for (std::int64_t done = 0; done < bytes && !state_.abort.raised(); done += kCopyPiece) {
     std::memcpy(to + done, from + done,
                 static_cast<std::size_t>(std::min(kCopyPiece, bytes - done)));

@@ -10,6 +10,7 @@
 
 #include "engine/comm/progress.hpp"
 #include "engine/stream.hpp"
+#include "profiler/clock.hpp"
 
 namespace shardscope::engine {
 namespace {
@@ -35,6 +36,10 @@ class CpuStream : public Stream {
     auto* other = static_cast<CpuStream*>(event.state);
     if (other == nullptr || other == this || other->complete(event.sequence)) return;
     enqueue([event] { static_cast<CpuStream*>(event.state)->reach(event.sequence); });
+  }
+
+  void mark(Moment* to) final {
+    enqueue([to] { *to = {steady_ns(), thread_cpu_ns()}; });
   }
 
   void synchronize(const Event& event) final {

@@ -27,9 +27,9 @@ GpuCapability devices(const RuntimeApi& runtime, int& count) {
   if (error == kCudaSuccess && count > 0) {
     std::string names;
     for (int device = 0; device < count; ++device) {
-      char name[128] = "unnamed";
-      runtime.device_name(device, name, sizeof(name));
-      names += fmt::format("{}{}", device > 0 ? ", " : "", name);
+      DeviceInfo info;
+      runtime.device_info(device, &info);
+      names += fmt::format("{}{}", device > 0 ? ", " : "", info.name);
     }
     return {"GPU", true,
             fmt::format("{} ({}), driver for CUDA {}", count, names, version_text(driver)), ""};
@@ -95,6 +95,12 @@ GpuCapability cupti() {
 }
 
 }  // namespace
+
+GpuCapability gpu_capability_of(const Result<const PluginTable*>& plugin) {
+  if (!plugin) return refused("CUDA plugin", plugin.error());
+  int count = 0;
+  return devices((*plugin)->runtime, count);
+}
 
 std::vector<GpuCapability> gpu_capabilities_of(const Result<const PluginTable*>& plugin) {
   std::vector<GpuCapability> found;

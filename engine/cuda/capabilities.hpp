@@ -19,6 +19,9 @@ struct GpuCapability {
 /// Asks plugin, runtime, driver and libraries. Starts nothing on a GPU but contexts.
 [[nodiscard]] std::vector<GpuCapability> gpu_capabilities();
 
+/// The GPUs a plugin sees, or of the plugin itself why there is none. Opens nothing else.
+[[nodiscard]] GpuCapability gpu_capability_of(const Result<const PluginTable*>& plugin);
+
 /// The same of a plugin that is open, or of the reason why none is.
 [[nodiscard]] std::vector<GpuCapability> gpu_capabilities_of(
     const Result<const PluginTable*>& plugin);

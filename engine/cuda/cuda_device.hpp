@@ -1,33 +1,60 @@
 #pragma once
-// A GPU as an engine sees it. Arenas stand in managed memory kept on the GPU, so that kernels and
-// the host's tasks between them use the same addresses.
+// The GPUs of a run as an engine sees them. Ranks' memory is managed memory kept on the GPU, so
+// that kernels and the host's tasks between them use the same addresses.
 
+#include <functional>
 #include <memory>
+#include <vector>
 
+#include "engine/cuda/cuda_mover.hpp"
+#include "engine/cuda/nccl_api.hpp"
 #include "engine/cuda/plugin_table.hpp"
 #include "engine/device.hpp"
 
 namespace shardscope::engine::cuda {
 
+struct CudaDeviceConfig {
+  std::vector<int> gpus{0};  ///< rank r runs on gpus[r % size]
+  /// Opens NCCL when a fabric between GPUs is asked for.
+  std::function<Result<const NcclApi*>()> nccl = nccl_api;
+};
+
 class CudaDevice final : public Device {
  public:
-  /// The plugin must outlive the device.
+  /// The plugin must outlive the device. Errors: no driver, no such GPU.
   [[nodiscard]] static Result<std::shared_ptr<CudaDevice>> create(const PluginTable& plugin,
-                                                                  int gpu);
+                                                                  CudaDeviceConfig config = {});
 
   [[nodiscard]] Ops& ops() override { return *ops_; }
   /// On inline fabrics (loopback) tasks run on the rank's thread, else on the driver's.
-  [[nodiscard]] Result<std::unique_ptr<Stream>> stream(StreamMode mode, const char* name) override;
-  [[nodiscard]] Result<std::shared_ptr<std::byte>> allocate(std::int64_t bytes,
+  [[nodiscard]] Result<std::unique_ptr<Stream>> stream(std::int32_t rank, StreamMode mode,
+                                                       const char* name) override;
+  [[nodiscard]] Result<std::shared_ptr<std::byte>> allocate(std::int32_t rank, std::int64_t bytes,
                                                             std::string_view purpose) override;
+  [[nodiscard]] Status upload(std::int32_t rank, void* to, const void* from,
+                              std::int64_t bytes) override;
+  [[nodiscard]] Result<std::int64_t> available_bytes() override;
+  [[nodiscard]] Mover* mover() override { return &mover_; }
+  /// Refuses more ranks than GPUs: NCCL wants a GPU a rank.
+  [[nodiscard]] Result<std::shared_ptr<Fabric>> fabric(const Topology& topology,
+                                                       std::int32_t channels,
+                                                       const FabricOptions& options) override;
 
  private:
-  CudaDevice(const PluginTable& plugin, int gpu)
-      : plugin_(plugin), gpu_(gpu), ops_(plugin.make_ops()) {}
+  CudaDevice(const PluginTable& plugin, CudaDeviceConfig config)
+      : plugin_(plugin),
+        config_(std::move(config)),
+        ops_(plugin.make_ops()),
+        mover_(plugin.runtime, config_.gpus.front(), *ops_) {}
+
+  [[nodiscard]] int gpu_of(std::int32_t rank) const {
+    return config_.gpus[static_cast<std::size_t>(rank) % config_.gpus.size()];
+  }
 
   const PluginTable& plugin_;
-  int gpu_;
+  CudaDeviceConfig config_;
   std::unique_ptr<Ops> ops_;
+  CudaMover mover_;
 };
 
 }  // namespace shardscope::engine::cuda

@@ -1,8 +1,11 @@
 #include "engine/cuda/cuda_stream.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
+
+#include "profiler/clock.hpp"
 
 namespace shardscope::engine::cuda {
 namespace {
@@ -52,11 +55,13 @@ Status CudaStream::open() {
   for (NativeEvent& event : upload_events_) {
     if (!error_) check(runtime_.create_event(&event), "cudaEventCreateWithFlags");
   }
+  if (!error_) check(runtime_.create_event(&base_), "cudaEventCreateWithFlags");
   if (!error_) {
     void* pinned = nullptr;
     check(runtime_.allocate_pinned(&pinned, kUploadBytes), "cudaMallocHost");
     upload_ = static_cast<std::byte*>(pinned);
   }
+  if (!error_) set_base();
   return status();
 }
 
@@ -69,7 +74,43 @@ CudaStream::~CudaStream() {
   for (const NativeEvent event : upload_events_) {
     if (event != nullptr) runtime_.destroy_event(event);
   }
+  for (const Mark& mark : marks_) runtime_.destroy_event(mark.event);
+  for (const NativeEvent event : spare_events_) runtime_.destroy_event(event);
+  if (base_ != nullptr) runtime_.destroy_event(base_);
   if (stream_ != nullptr) runtime_.destroy_stream(stream_);
+}
+
+void CudaStream::set_base() {
+  check(runtime_.record_event(base_, stream_), "cudaEventRecord");
+  check(runtime_.synchronize_event(base_), "cudaEventSynchronize");
+  base_ns_ = steady_ns();
+}
+
+void CudaStream::mark(Moment* to) {
+  NativeEvent event = nullptr;
+  if (!spare_events_.empty()) {
+    event = spare_events_.back();
+    spare_events_.pop_back();
+  } else {
+    check(runtime_.create_event(&event), "cudaEventCreateWithFlags");
+  }
+  if (event == nullptr) return;
+  check(runtime_.record_event(event, stream_), "cudaEventRecord");
+  marks_.push_back({event, to});
+}
+
+// The distance of events is a 32-bit float of ms: the base moves on with every block, so that it
+// stays exact.
+void CudaStream::resolve_marks() {
+  for (const Mark& mark : marks_) {
+    float ms = 0;
+    check(runtime_.elapsed_ms(&ms, base_, mark.event), "cudaEventElapsedTime");
+    const std::int64_t ns = base_ns_ + std::llround(static_cast<double>(ms) * 1e6);
+    *mark.to = {ns, ns};
+    spare_events_.push_back(mark.event);
+  }
+  marks_.clear();
+  if (!error_) set_base();
 }
 
 void CudaStream::check(int error, const char* call) {

@@ -7,14 +7,11 @@
 
 #include "engine/comm/progress.hpp"
 #include "engine/comm/reduce.hpp"
+#include "engine/cuda/chunk_sum.hpp"
 
 namespace shardscope::engine::cuda {
 namespace {
 
-/// Columns of the rows that a chunk is summed as.
-constexpr std::int32_t kSumWidth = 1024;
-/// fp32 rows that sums are added up in on devices that need them (SumColumns).
-constexpr std::int64_t kSumScratchBytes = 64 * 1024;
 constexpr std::int64_t kAlignment = 256;
 
 std::int64_t aligned(std::int64_t bytes) {
@@ -31,9 +28,7 @@ struct NcclCommunicator::Reduction {
   std::int64_t count = 0;
   std::int64_t stride = 0;
   DType dtype = DType::fp32;
-  std::vector<CopyColumns> terms[2];  ///< whole rows of kSumWidth, and the rest
-  CopyColumns stores[2];
-  std::vector<SumColumns> calls;
+  ChunkSum sum;
 };
 
 NcclCommunicator::NcclCommunicator(std::shared_ptr<NcclState> state, std::int32_t rank,
@@ -100,7 +95,7 @@ std::byte* NcclCommunicator::scratch(Stream& stream, std::int64_t bytes) {
   if (bytes <= scratch_bytes_) return scratch_;
   stream.synchronize(stream.record());
   if (scratch_ != nullptr) state_->port.free(scratch_);
-  scratch_ = static_cast<std::byte*>(state_->port.allocate(bytes));
+  scratch_ = static_cast<std::byte*>(state_->port.allocate(rank_, bytes));
   scratch_bytes_ = scratch_ == nullptr ? 0 : bytes;
   if (scratch_ == nullptr) {
     state_->abort_run({ErrorKind::runtime,
@@ -150,7 +145,7 @@ Status NcclCommunicator::wait(const CountsHandle& handle) {
 }
 
 void NcclCommunicator::alltoall_v(Stream& stream, Group group, const AllToAllV& buffers) {
-  stream.synchronize(stream.record());
+  if (buffers.sizes_from_stream) stream.synchronize(stream.record());
   const std::vector<std::int32_t>& peers = members(group);
   Posted posted;
   posted.call = call_of(Operation::alltoall_v, group);
@@ -258,34 +253,13 @@ void NcclCommunicator::sum_chunks(Stream& stream, Group group, Reduction& work) 
   const std::int32_t me = group_rank(group);
   const Chunk own = chunk_of(work.count, me, peers);
   const std::int64_t bytes = bytes_of(work.dtype);
-  const std::int64_t rows = own.size() / kSumWidth;
-  const auto rest = static_cast<std::int32_t>(own.size() % kSumWidth);
-  for (const int part : {0, 1}) {
-    CopyColumns term;
-    term.from_type = work.dtype;
-    term.from_stride = kSumWidth;
-    term.to = work.sums;
-    term.to_stride = kSumWidth;
-    term.rows = part == 0 ? rows : 1;
-    term.width = part == 0 ? kSumWidth : rest;
-    if (term.rows == 0 || term.width == 0) continue;
-    const std::int64_t first = part == 0 ? 0 : rows * kSumWidth * bytes;
-    std::byte* target = work.data + own.begin * bytes + first;
-    for (std::int32_t peer = 0; peer < peers; ++peer) {
-      term.from = peer == me ? target : work.parts + peer * work.stride + first;
-      term.accumulate = peer > 0;
-      work.terms[part].push_back(term);
-    }
-    CopyColumns& store = work.stores[part];
-    store = term;
-    store.accumulate = false;
-    store.from = work.sums;
-    store.from_type = DType::fp32;
-    store.to = target;
-    store.to_type = work.dtype;
-    work.calls.push_back({work.terms[part].data(), peers, &store});
+  std::byte* const target = work.data + own.begin * bytes;
+  std::vector<const std::byte*> parts;
+  for (std::int32_t peer = 0; peer < peers; ++peer) {
+    parts.push_back(peer == me ? target : work.parts + peer * work.stride);
   }
-  state_->port.ops->sum_columns(stream, work.calls);
+  work.sum.fill(target, parts, own.size(), work.dtype, work.sums);
+  state_->port.ops->sum_columns(stream, work.sum.calls);
 }
 
 bool NcclCommunicator::share_chunks(Stream& stream, Group group, const Reduction& work) {

@@ -19,7 +19,7 @@ struct NcclPort {
   /// Makes the rank's GPU current on the calling thread.
   std::function<void(std::int32_t rank)> set_device;
   /// Device memory, and back. Null when there is none.
-  std::function<void*(std::int64_t bytes)> allocate;
+  std::function<void*(std::int32_t rank, std::int64_t bytes)> allocate;
   std::function<void(void* memory)> free;
 };
 
@@ -27,8 +27,9 @@ struct NcclState;
 
 /// Non-blocking communicators, one a rank and channel. A thread of the fabric looks for NCCL's
 /// asynchronous errors and for ranks that keep others waiting: either ends the run with an error
-/// naming rank and stage. alltoall_v first waits on the host until its stream is idle, because its
-/// sizes may be written by work before it; NCCL takes them when a call is enqueued.
+/// naming rank and stage. NCCL takes sizes when a call is enqueued: alltoall_v waits on the host
+/// for its stream where work before it writes them (AllToAllV::sizes_from_stream), else for
+/// nothing.
 class NcclFabric final : public Fabric {
  public:
   [[nodiscard]] static Result<std::unique_ptr<NcclFabric>> create(const Topology& topology,

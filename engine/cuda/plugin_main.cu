@@ -17,12 +17,39 @@ cudaEvent_t event_of(NativeEvent event) {
   return static_cast<cudaEvent_t>(event);
 }
 
-int device_name(int device, char* name, int bytes) {
+int attribute(int device, cudaDeviceAttr which) {
+  int value = 0;
+  return cudaDeviceGetAttribute(&value, which, device) == cudaSuccess ? value : 0;
+}
+
+int device_info(int device, DeviceInfo* info) {
   cudaDeviceProp properties{};
   const cudaError_t error = cudaGetDeviceProperties(&properties, device);
-  if (error == cudaSuccess)
-    std::snprintf(name, static_cast<std::size_t>(bytes), "%s", properties.name);
-  return error;
+  if (error != cudaSuccess) return error;
+  *info = {};
+  std::snprintf(info->name, sizeof(info->name), "%s", properties.name);
+  std::size_t at = std::snprintf(info->uuid, sizeof(info->uuid), "GPU-");
+  for (int byte = 0; byte < 16; ++byte) {
+    const bool dash = byte == 4 || byte == 6 || byte == 8 || byte == 10;
+    at += std::snprintf(
+        info->uuid + at, sizeof(info->uuid) - at, "%s%02x", dash ? "-" : "",
+        static_cast<unsigned>(static_cast<unsigned char>(properties.uuid.bytes[byte])));
+  }
+  std::snprintf(info->bus, sizeof(info->bus), "%04x:%02x:%02x.0",
+                static_cast<unsigned>(properties.pciDomainID),
+                static_cast<unsigned>(properties.pciBusID),
+                static_cast<unsigned>(properties.pciDeviceID));
+  info->memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  // Data moves at both edges of the memory's clock (kHz).
+  info->memory_bytes_per_s = std::int64_t{2} * 1000 *
+                             attribute(device, cudaDevAttrMemoryClockRate) *
+                             (attribute(device, cudaDevAttrGlobalMemoryBusWidth) / 8);
+  info->l2_bytes = properties.l2CacheSize;
+  info->clock_hz = std::int64_t{1000} * attribute(device, cudaDevAttrClockRate);
+  info->multiprocessors = properties.multiProcessorCount;
+  info->compute_major = properties.major;
+  info->compute_minor = properties.minor;
+  return cudaSuccess;
 }
 
 // Managed, so that host tasks between kernels reach it; told to stay on the device, with a mapping
@@ -45,10 +72,7 @@ RuntimeApi make_runtime() {
   api.driver_version = [](int* version) -> int { return cudaDriverGetVersion(version); };
   api.runtime_version = [](int* version) -> int { return cudaRuntimeGetVersion(version); };
   api.set_device = [](int device) -> int { return cudaSetDevice(device); };
-  api.device_name = device_name;
-  api.multiprocessors = [](int device, int* count) -> int {
-    return cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device);
-  };
+  api.device_info = device_info;
   api.memory = [](std::size_t* free_bytes, std::size_t* total) -> int {
     return cudaMemGetInfo(free_bytes, total);
   };
@@ -62,6 +86,14 @@ RuntimeApi make_runtime() {
     return cudaMallocHost(memory, bytes);
   };
   api.free_pinned = [](void* memory) -> int { return cudaFreeHost(memory); };
+  api.copy = [](void* to, const void* from, std::size_t bytes) -> int {
+    const cudaError_t error = cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+    return error == cudaSuccess ? cudaStreamSynchronize(nullptr) : error;
+  };
+  api.set = [](void* to, int value, std::size_t bytes) -> int {
+    const cudaError_t error = cudaMemset(to, value, bytes);
+    return error == cudaSuccess ? cudaStreamSynchronize(nullptr) : error;
+  };
   api.allocate_async = [](void** memory, std::size_t bytes, NativeStream stream) -> int {
     return cudaMallocAsync(memory, bytes, stream_of(stream));
   };

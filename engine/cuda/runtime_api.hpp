@@ -22,14 +22,27 @@ inline constexpr int kCudaNotReady = 600;
 inline constexpr int kCudaDriverTooOld = 35;
 inline constexpr int kCudaNoDevice = 100;
 
+/// What the runtime says of a GPU; 0 or empty where it does not.
+struct DeviceInfo {
+  char name[256] = {};
+  char uuid[48] = {};  ///< "GPU-01234567-..."
+  char bus[32] = {};   ///< PCI location
+  std::int64_t memory_bytes = 0;
+  std::int64_t memory_bytes_per_s = 0;
+  std::int64_t l2_bytes = 0;
+  std::int64_t clock_hz = 0;
+  std::int32_t multiprocessors = 0;
+  std::int32_t compute_major = 0;
+  std::int32_t compute_minor = 0;
+};
+
 struct RuntimeApi {
   int (*device_count)(int* count) = nullptr;
   /// 0 without a driver.
   int (*driver_version)(int* version) = nullptr;
   int (*runtime_version)(int* version) = nullptr;
   int (*set_device)(int device) = nullptr;
-  int (*device_name)(int device, char* name, int bytes) = nullptr;
-  int (*multiprocessors)(int device, int* count) = nullptr;
+  int (*device_info)(int device, DeviceInfo* info) = nullptr;
   int (*memory)(std::size_t* free_bytes, std::size_t* total_bytes) = nullptr;
   int (*can_access_peer)(int* can, int device, int peer) = nullptr;
   int (*enable_peer_access)(int peer) = nullptr;
@@ -39,6 +52,9 @@ struct RuntimeApi {
   int (*free)(void* memory) = nullptr;
   int (*allocate_pinned)(void** memory, std::size_t bytes) = nullptr;
   int (*free_pinned)(void* memory) = nullptr;
+  /// Both return when they are done.
+  int (*copy)(void* to, const void* from, std::size_t bytes) = nullptr;
+  int (*set)(void* to, int value, std::size_t bytes) = nullptr;
   int (*allocate_async)(void** memory, std::size_t bytes, NativeStream stream) = nullptr;
   int (*free_async)(void* memory, NativeStream stream) = nullptr;
   int (*copy_async)(void* to, const void* from, std::size_t bytes, NativeStream stream) = nullptr;

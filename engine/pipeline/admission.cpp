@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "engine/cpu/memory.hpp"
+#include "engine/device.hpp"
 #include "layout/check.hpp"
 #include "layout/codec_bytes.hpp"
 #include "layout/memory.hpp"
@@ -76,10 +77,29 @@ Status admit_codecs(const EngineConfig& config, const Layout& layout) {
   return {};
 }
 
+Status admit_comm(const EngineConfig& config) {
+  if (config.device == nullptr && config.comm == CommKind::nccl) {
+    return fail({ErrorKind::usage, "NCCL connects GPUs, not CPU ranks", "--comm nccl",
+                 "threads or loopback on the cpu device", ""});
+  }
+  if (config.device != nullptr && config.comm == CommKind::threads) {
+    return fail({ErrorKind::usage, "threads connects CPU ranks, not GPUs", "--comm threads",
+                 "loopback (all ranks on one GPU) or nccl (a GPU a rank)", ""});
+  }
+  return {};
+}
+
+/// Bytes the ranks' buffers may take, of the device's memory or the machine's.
+Result<std::int64_t> memory_for_ranks(const RunPlan& plan) {
+  if (plan.device != nullptr) return plan.device->available_bytes();
+  return available_memory_bytes();
+}
+
 }  // namespace
 
 Status admit(const EngineConfig& config, const Layout& layout) {
   if (Status status = admit_layout(config, layout); !status) return status;
+  if (Status status = admit_comm(config); !status) return status;
   if (Status status = admit_codecs(config, layout); !status) return status;
   if (!is_power_of_two(config.loss_scale)) {
     return fail({ErrorKind::usage, fmt::format("the loss scale is {}", config.loss_scale), "",
@@ -103,11 +123,13 @@ Status admit_memory(const RunPlan& plan, std::int64_t reclaimed) {
                  fmt::format("rank {}", rank), "",
                  "Move tables to other ranks, cut them or lower the batch"});
   }
-  const std::int64_t available = saturating_add(available_memory_bytes(), reclaimed);
+  const Result<std::int64_t> free_bytes = memory_for_ranks(plan);
+  if (!free_bytes) return fail(free_bytes.error());
+  const std::int64_t available = saturating_add(*free_bytes, reclaimed);
   if (all <= available) return {};
   return fail({ErrorKind::infeasible,
-               fmt::format("the ranks' buffers need {} bytes, {} are available on this machine",
-                           all, available),
+               fmt::format("the ranks' buffers need {} bytes, {} are available on {}", all,
+                           available, plan.device != nullptr ? "its GPUs" : "this machine"),
                fmt::format("topology {}", plan.topology.name), "",
                "Cap the rows, lower the batch or run fewer ranks"});
 }

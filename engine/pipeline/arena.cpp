@@ -1,5 +1,10 @@
 #include "engine/pipeline/arena.hpp"
 
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "engine/device.hpp"
@@ -27,20 +32,39 @@ void poison(std::byte* /*from*/, std::int64_t /*bytes*/) {}
 void unpoison(std::byte* /*from*/, std::int64_t /*bytes*/) {}
 #endif
 
+/// "weights 2.50 GiB, communication 0.31 GiB": the layout's accounting, largest first.
+std::string accounting(const std::vector<BufferSpec>& list) {
+  static constexpr std::array<const char*, 8> kNames = {
+      "weights", "optimizer state", "transients", "communication", "indices",
+      "sort",    "gradients",       "dense part"};
+  std::array<std::pair<std::int64_t, const char*>, kNames.size()> sums{};
+  for (std::size_t i = 0; i < kNames.size(); ++i) sums[i].second = kNames[i];
+  for (const BufferSpec& spec : list) {
+    sums[static_cast<std::size_t>(spec.purpose)].first += aligned_bytes(spec.bytes);
+  }
+  std::sort(sums.begin(), sums.end(), std::greater<>());
+  std::string text;
+  for (const auto& [bytes, name] : sums) {
+    if (bytes == 0) continue;
+    text += fmt::format("{}{} {:.3f} GiB", text.empty() ? "" : ", ", name,
+                        static_cast<double>(bytes) / (1 << 30));
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Arena>> Arena::create(std::int32_t rank, const std::vector<BufferSpec>& list,
                                              Device* device) {
   const auto guards = kGuardBytes * static_cast<std::int64_t>(list.size());
   const std::int64_t bytes = arena_bytes(list) + guards;
-  const std::string purpose = fmt::format("arena of rank {}", rank);
+  const std::string purpose = fmt::format("arena of rank {}: {}", rank, accounting(list));
   std::unique_ptr<Arena> arena(new Arena);
   if (device != nullptr) {
-    auto memory = device->allocate(bytes, purpose);
+    auto memory = device->allocate(rank, bytes, purpose);
     if (!memory) return fail(memory.error());
     arena->device_memory_ = std::move(*memory);
-  }
-  if (arena->device_memory_ == nullptr) {
+  } else {
     auto memory = HugeMemory::allocate(bytes, purpose);
     if (!memory) return fail(memory.error());
     arena->memory_ = std::move(*memory);

@@ -48,15 +48,15 @@ double seconds(std::int64_t ns) {
 /// The part of a step up to and with its exchange `e`; behind the last, up to the step's end.
 PartLoad part_of(const Topology& topology, const StepTimes& times, std::size_t e) {
   PartLoad part;
-  const std::int64_t from = e == 0 ? times.start_cpu_ns : times.exchanges[e - 1].end_cpu_ns;
+  const std::int64_t from = e == 0 ? times.start.busy_ns : times.exchanges[e - 1].end.busy_ns;
   if (e == times.exchange_count) {
-    part.kernel_s = seconds(times.end_cpu_ns - from);
+    part.kernel_s = seconds(times.end.busy_ns - from);
     part.rows = times.rows;
     return part;
   }
   const ExchangeTimes& exchange = times.exchanges[e];
   const PeerCounts peers = peers_of(topology, exchange.group);
-  part.kernel_s = seconds(exchange.begin_cpu_ns - from);
+  part.kernel_s = seconds(exchange.begin.busy_ns - from);
   part.intra = {static_cast<double>(exchange.sent.intra),
                 static_cast<double>(exchange.received.intra), peers.intra};
   part.inter = {static_cast<double>(exchange.sent.inter),
@@ -107,8 +107,8 @@ Block measured_block(const RunPlan& plan, const RankRunners& runners, const Bloc
     for (std::size_t i = 0; i < steps; ++i) {
       for (const auto& runner : runners) {
         const StepTimes& times = runner->times()[n * steps + i];
-        start_ns = std::min(start_ns, times.start_ns);
-        end_ns = std::max(end_ns, times.end_ns);
+        start_ns = std::min(start_ns, times.start.ns);
+        end_ns = std::max(end_ns, times.end.ns);
       }
     }
     Iteration iteration = begin_iteration_record(plan, runners, request, n);

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/batches/batch.hpp"
+#include "engine/batches/batch_view.hpp"
 #include "engine/comm/communicator.hpp"
 #include "engine/stream.hpp"
 #include "layout/codec_bytes.hpp"
@@ -23,7 +23,7 @@ struct StageCall {
   Stream& stream;
   Communicator& communicator;  ///< the channel of the stream
   std::size_t slot = 0;        ///< of the batch the step works on
-  const RankBatch& batch;
+  const BatchView& batch;
   std::int64_t step = 1;  ///< iterations from 1, for the optimizer
   bool coded = true;      ///< vectors go through the layout's codecs; evaluation does without
 };
@@ -34,7 +34,7 @@ class Cluster {
 
   /// Fills the host's lists of a batch where that needs no exchange. Called once for every batch,
   /// before any of its steps.
-  virtual void begin(std::size_t /*slot*/, const RankBatch& /*batch*/) {}
+  virtual void begin(std::size_t /*slot*/, const BatchView& /*batch*/) {}
 
   [[nodiscard]] virtual Status input_dist(const StageCall& call) = 0;
   virtual void model_forward(const StageCall& call) = 0;

@@ -99,7 +99,7 @@ void CodedExchange::enqueue(Stream& stream, Communicator& communicator, const Re
   communicator.alltoall_v(
       stream, request.group,
       {request.call.send, job.send_offsets.data(), job.send_bytes.data(), request.call.receive,
-       job.receive_offsets.data(), job.receive_bytes.data()});
+       job.receive_offsets.data(), job.receive_bytes.data(), /*sizes_from_stream=*/true});
   stream.enqueue([this, &job] { decode(job); });
 }
 

@@ -27,7 +27,7 @@ DenseStage::DenseStage(const RunPlan& plan, RankMemory& memory, Ops& ops, DenseN
       samples_(plan.samples(memory.rank())),
       network_(std::move(network)) {}
 
-void DenseStage::begin(std::size_t slot, const RankBatch& input) {
+void DenseStage::begin(std::size_t slot, const BatchView& input) {
   Batch& batch = batches_[slot];
   batch.outputs.clear();
   batch.means.clear();
@@ -43,19 +43,18 @@ void DenseStage::begin(std::size_t slot, const RankBatch& input) {
   }
 }
 
-void DenseStage::begin_feature(Batch& batch, const RankBatch& input, std::int32_t f,
+void DenseStage::begin_feature(Batch& batch, const BatchView& input, std::int32_t f,
                                std::int64_t column) {
   const Feature& feature = plan_.feature(f);
   const FeatureMemory& place = memory_.feature(f);
-  const std::vector<std::int32_t>& lengths = input.features[static_cast<std::size_t>(f)].lengths;
+  const FeatureView& from = input.feature(f);
   const std::int32_t dim = plan_.table(feature.table).dim;
   const std::int64_t stride = network_.input_stride();
   if (feature.pooling == Pooling::sequence) {
-    const auto bags = static_cast<std::int64_t>(lengths.size());
-    batch.means.push_back({bags, lengths.data(), place.output, dim, feature.num_poolings,
+    batch.means.push_back({from.bags, from.lengths, place.output, dim, feature.num_poolings,
                            network_.embeddings() + column, stride});
-    batch.spreads.push_back({bags, lengths.data(), network_.embedding_gradients() + column, stride,
-                             feature.num_poolings, dim, place.gradient});
+    batch.spreads.push_back({from.bags, from.lengths, network_.embedding_gradients() + column,
+                             stride, feature.num_poolings, dim, place.gradient});
     return;
   }
   const std::int32_t wide = feature.pooling == Pooling::concat ? feature.hotness.maximum : 1;
@@ -74,7 +73,7 @@ void DenseStage::begin_feature(Batch& batch, const RankBatch& input, std::int32_
 }
 
 void DenseStage::enqueue(Stage stage, Work work, const StageCall& call) {
-  const float* dense = call.batch.dense.data();
+  const float* dense = call.batch.dense;
   if (stage == Stage::dense_forward && work == Work::bottom_mlp) {
     call.stream.enqueue([this, dense] { network_.forward_bottom(dense, samples_); });
   } else if (stage == Stage::dense_forward) {
@@ -96,7 +95,7 @@ void DenseStage::forward_top(const StageCall& call) {
   Batch& batch = batches_[call.slot];
   ops_.copy_columns(call.stream, batch.outputs);
   ops_.mean_bags(call.stream, batch.means);
-  call.stream.enqueue([this, &batch, labels = call.batch.labels.data()] {
+  call.stream.enqueue([this, &batch, labels = call.batch.labels] {
     network_.forward_top(samples_);
     batch.loss_sum = network_.loss_sum(labels, samples_);
   });
@@ -104,7 +103,7 @@ void DenseStage::forward_top(const StageCall& call) {
 
 void DenseStage::backward_top(const StageCall& call) {
   const Batch& batch = batches_[call.slot];
-  call.stream.enqueue([this, labels = call.batch.labels.data()] {
+  call.stream.enqueue([this, labels = call.batch.labels] {
     network_.backward_top(labels, samples_, plan_.workload.global_batch);
   });
   ops_.copy_columns(call.stream, batch.gradients);

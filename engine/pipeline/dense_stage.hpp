@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/batches/batch.hpp"
+#include "engine/batches/batch_view.hpp"
 #include "engine/dense/dense_network.hpp"
 #include "engine/device.hpp"
 #include "engine/pipeline/cluster.hpp"
@@ -26,7 +26,7 @@ class DenseStage {
                                                                   RankMemory& memory, Ops& ops);
 
   /// Fills the host's lists of a batch.
-  void begin(std::size_t slot, const RankBatch& batch);
+  void begin(std::size_t slot, const BatchView& batch);
 
   /// Stages dense_forward and dense_backward of bottom_mlp and top_mlp, allreduce and update.
   void enqueue(Stage stage, Work work, const StageCall& call);
@@ -46,7 +46,7 @@ class DenseStage {
   };
 
   DenseStage(const RunPlan& plan, RankMemory& memory, Ops& ops, DenseNetwork network);
-  void begin_feature(Batch& batch, const RankBatch& input, std::int32_t f, std::int64_t column);
+  void begin_feature(Batch& batch, const BatchView& input, std::int32_t f, std::int64_t column);
   void forward_top(const StageCall& call);
   void backward_top(const StageCall& call);
 

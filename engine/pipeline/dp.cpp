@@ -75,7 +75,7 @@ void DpCluster::place_table(std::int32_t t, std::int64_t& offset) {
   tables_.push_back(state);
 }
 
-void DpCluster::begin(std::size_t slot, const RankBatch& input) {
+void DpCluster::begin(std::size_t slot, const BatchView& input) {
   Batch& batch = batches_[slot];
   batch.ids = 0;
   batch.lookups.clear();
@@ -83,29 +83,29 @@ void DpCluster::begin(std::size_t slot, const RankBatch& input) {
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     const std::int32_t t = tables_[i].table;
     for (const std::int32_t f : plan_.features_of(t)) {
-      const FeatureBatch& ids = input.features[static_cast<std::size_t>(f)];
-      batch.ids += ids.ids.size();
+      const FeatureView& ids = input.feature(f);
+      batch.ids += ids.count;
       batch.lookups.add(plan_, memory_, f, ids,
                         {memory_.shard(t, 0, 0).weights, plan_.table(t).dtype, plan_.table(t).dim,
-                         data_of(ids.ids), plan_.workload.key});
+                         ids.ids, plan_.workload.key});
     }
     begin_index(batch, input, i);
   }
 }
 
-void DpCluster::begin_index(Batch& batch, const RankBatch& input, std::size_t i) {
+void DpCluster::begin_index(Batch& batch, const BatchView& input, std::size_t i) {
   const TableState& state = tables_[i];
   batch.index_copies[i].clear();
   batch.index_expands[i].clear();
   std::int64_t count = 0;
   for (const std::int32_t f : plan_.features_of(state.table)) {
-    const FeatureBatch& ids = input.features[static_cast<std::size_t>(f)];
+    const FeatureView& ids = input.feature(f);
     batch.index_copies[i].push_back(
-        {data_of(ids.ids), staging_.rows + count * key_bytes_, ids.ids.size() * key_bytes_});
+        {ids.ids, staging_.rows + count * key_bytes_, ids.count * key_bytes_});
     batch.index_expands[i].push_back(
         expand_feature(plan_, memory_, f, ids, staging_.gradient_row + count,
                        state.weighted ? staging_.weights + count : nullptr));
-    count += ids.ids.size();
+    count += ids.count;
   }
   if (plan_.fault == Fault::lost_duplicate && count > 1) --count;
   SortIndex sort = sort_into(state.index, staging_);

@@ -23,7 +23,7 @@ class DpCluster final : public Cluster {
 
   /// DP has no such stage in a schedule; begin() stands in for it.
   [[nodiscard]] Status input_dist(const StageCall& /*call*/) override { return {}; }
-  void begin(std::size_t slot, const RankBatch& batch) override;
+  void begin(std::size_t slot, const BatchView& batch) override;
   void model_forward(const StageCall& call) override;
   void network_forward(const StageCall& /*call*/) override {}
   void index_calculation(const StageCall& call) override;
@@ -53,7 +53,7 @@ class DpCluster final : public Cluster {
   };
 
   void place_table(std::int32_t table, std::int64_t& offset);
-  void begin_index(Batch& batch, const RankBatch& input, std::size_t i);
+  void begin_index(Batch& batch, const BatchView& input, std::size_t i);
 
   const RunPlan& plan_;
   RankMemory& memory_;

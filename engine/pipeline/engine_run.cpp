@@ -35,9 +35,19 @@ Result<std::shared_ptr<Fabric>> fabric_of(const RunPlan& plan, const FabricOptio
 
 Result<std::shared_ptr<Fabric>> make_fabric(CommKind kind, const RunPlan& plan,
                                             const FabricOptions& options) {
-  return kind == CommKind::loopback ? fabric_of<LoopbackFabric>(plan, options)
-                                    : fabric_of<ThreadsFabric>(plan, options);
+  switch (kind) {
+    case CommKind::threads:
+      return fabric_of<ThreadsFabric>(plan, options);
+    case CommKind::loopback:
+      return fabric_of<LoopbackFabric>(plan, options);
+    case CommKind::nccl:
+      return plan.device->fabric(plan.topology, plan.schedule.streams, options);
+  }
+  return fabric_of<ThreadsFabric>(plan, options);
 }
+
+/// Iterations whose spans are handed on at once where they come behind the block.
+constexpr std::int32_t kFlushedIterations = 8;
 
 /// The layout as the planted fault runs it.
 Layout with_fault(Layout layout, Fault fault) {
@@ -134,6 +144,7 @@ std::unique_ptr<RunPlan> EngineRun::make_plan(const Layout& layout) const {
   plan->readers = features_by_table(plan->workload);
   plan->seed = config_.seed;
   plan->device = config_.device.get();
+  plan->tracer = config_.tracer.get();
   plan->loss_scale = static_cast<float>(config_.loss_scale);
   plan->decay = config_.decay;
   plan->fault = config_.fault;
@@ -143,6 +154,7 @@ std::unique_ptr<RunPlan> EngineRun::make_plan(const Layout& layout) const {
 Status EngineRun::make_ranks() {
   FabricOptions options;
   options.wire = config_.wire;
+  if (config_.device != nullptr) options.mover = config_.device->mover();
   Result<std::shared_ptr<Fabric>> fabric = make_fabric(config_.comm, *plan_, options);
   if (!fabric) return fail(fabric.error());
   {
@@ -151,7 +163,7 @@ Status EngineRun::make_ranks() {
   }
   const StreamMode mode = config_.deferred_streams ? StreamMode::deferred : fabric_->stream_mode();
   for (std::int32_t rank = 0; rank < plan_->ranks(); ++rank) {
-    auto runner = RankRunner::create(*plan_, rank, *fabric_, mode, *ops_, &given_);
+    auto runner = RankRunner::create(*plan_, rank, *fabric_, mode, *ops_, batches_, &given_);
     if (!runner) return fail(runner.error());
     runners_.push_back(std::move(*runner));
   }
@@ -181,18 +193,29 @@ Result<Block> EngineRun::run(std::int32_t iterations, Recorder* recorder) {
   const BlockRequest request{iteration_, iterations, emulated ? nullptr : recorder,
                              recorder != nullptr};
   const std::int64_t began_ns = steady_ns();
-  Status status = on_turns([&](std::int32_t rank) {
-    return runners_[static_cast<std::size_t>(rank)]->run(batches_, request);
-  });
+  Status status = on_turns(
+      [&](std::int32_t rank) { return runners_[static_cast<std::size_t>(rank)]->run(request); });
   if (!status) return fail(status.error());
   iteration_ += iterations;
   const std::int64_t epoch_ns = recorder != nullptr ? recorder->epoch_ns() : epoch_ns_;
-  if (!emulated) return measured_block(*plan_, runners_, request, epoch_ns);
+  if (!emulated) {
+    if (recorder != nullptr) record_behind(request, *recorder);
+    return measured_block(*plan_, runners_, request, epoch_ns);
+  }
   // Virtual time never goes back: a block may have taken longer on it than by the clock.
   const std::int64_t start_ns = std::max(began_ns, virtual_ns_);
   Block block = emulated_block(*plan_, runners_, request, start_ns - epoch_ns, recorder);
   if (!block.iterations.empty()) virtual_ns_ = block.iterations.back().end_ns + epoch_ns;
   return block;
+}
+
+/// Hands on the spans of a device whose clock is read behind the block.
+void EngineRun::record_behind(const BlockRequest& request, Recorder& recorder) const {
+  if (!runners_.front()->has_device_clock()) return;
+  for (std::int32_t n = 0; n < request.iterations; ++n) {
+    for (const auto& runner : runners_) runner->record_iteration(request, n, recorder);
+    if (n % kFlushedIterations == kFlushedIterations - 1) recorder.flush();
+  }
 }
 
 std::vector<TableImage> EngineRun::read_tables() const {

@@ -51,6 +51,7 @@ class EngineRun final : public Engine {
   [[nodiscard]] std::unique_ptr<RunPlan> make_plan(const Layout& layout) const;
   [[nodiscard]] Status make_ranks();
   void fill_tables();
+  void record_behind(const BlockRequest& request, Recorder& recorder) const;
   [[nodiscard]] std::vector<TableImage> read_tables() const;
   void write_tables(const std::vector<TableImage>& images);
   [[nodiscard]] DenseImage read_dense() const;

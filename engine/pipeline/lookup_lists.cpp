@@ -12,16 +12,16 @@ void LookupLists::clear() {
 }
 
 void LookupLists::add(const RunPlan& plan, const RankMemory& memory, std::int32_t f,
-                      const FeatureBatch& input, const LookupSource& source) {
+                      const FeatureView& input, const LookupSource& source) {
   const Feature& feature = plan.feature(f);
   const FeatureMemory& place = memory.feature(f);
-  const auto bags = static_cast<std::int64_t>(input.lengths.size());
-  const float* weights = feature.weighted ? input.weights.data() : nullptr;
+  const auto bags = input.bags;
+  const float* weights = feature.weighted ? input.weights : nullptr;
   if (!is_pooled(feature.pooling)) {
-    copy.push_back({source.rows, source.type, source.dim, source.dim, input.ids.size(), source.ids,
+    copy.push_back({source.rows, source.type, source.dim, source.dim, input.count, source.ids,
                     source.key, place.output, DType::fp32, source.dim});
     if (weights != nullptr) {
-      scale.push_back({place.output, source.dim, input.ids.size(), source.dim, weights});
+      scale.push_back({place.output, source.dim, input.count, source.dim, weights});
     }
     return;
   }
@@ -31,7 +31,7 @@ void LookupLists::add(const RunPlan& plan, const RankMemory& memory, std::int32_
   call.row_stride = source.dim;
   call.width = source.dim;
   call.bags = bags;
-  call.lengths = input.lengths.data();
+  call.lengths = input.lengths;
   call.ids = source.ids;
   call.key = source.key;
   call.weights = weights;
@@ -39,7 +39,7 @@ void LookupLists::add(const RunPlan& plan, const RankMemory& memory, std::int32_
   call.out_stride = source.dim;
   pool.push_back(call);
   if (feature.pooling != Pooling::mean) return;
-  bag_scales.push_back({bags, input.lengths.data(), place.bag_scale});
+  bag_scales.push_back({bags, input.lengths, place.bag_scale});
   scale.push_back({place.output, source.dim, bags, source.dim, place.bag_scale});
 }
 
@@ -61,16 +61,16 @@ bool has_occurrence_weights(const RunPlan& plan, std::int32_t table) {
 }
 
 ExpandBags expand_feature(const RunPlan& plan, const RankMemory& memory, std::int32_t f,
-                          const FeatureBatch& input, std::uint32_t* gradient_row,
+                          const FeatureView& input, std::uint32_t* gradient_row,
                           float* weights_out) {
   const Feature& feature = plan.feature(f);
   const FeatureMemory& place = memory.feature(f);
   const bool pooled = is_pooled(feature.pooling);
   ExpandBags call;
-  call.bags = pooled ? static_cast<std::int64_t>(input.lengths.size()) : input.ids.size();
-  call.lengths = pooled ? input.lengths.data() : nullptr;
+  call.bags = pooled ? input.bags : input.count;
+  call.lengths = pooled ? input.lengths : nullptr;
   call.first_row = static_cast<std::uint32_t>(place.first_row);
-  call.weights = feature.weighted ? input.weights.data() : nullptr;
+  call.weights = feature.weighted ? input.weights : nullptr;
   call.scale = place.bag_scale;
   call.gradient_row = gradient_row;
   call.weights_out = weights_out;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/batches/batch_view.hpp"
 #include "engine/device.hpp"
 #include "engine/pipeline/rank_memory.hpp"
 #include "engine/pipeline/run_plan.hpp"
@@ -29,7 +30,7 @@ struct LookupLists {
 
   void clear();
   /// Adds feature `f` of one rank's batch.
-  void add(const RunPlan& plan, const RankMemory& memory, std::int32_t f, const FeatureBatch& input,
+  void add(const RunPlan& plan, const RankMemory& memory, std::int32_t f, const FeatureView& input,
            const LookupSource& source);
   void enqueue_scales(Ops& ops, Stream& stream) const;
   void enqueue_lookups(Ops& ops, Stream& stream) const;
@@ -40,7 +41,7 @@ struct LookupLists {
 
 /// Gradient rows (in the table's gradient buffer) and weights of every id of feature `f`.
 [[nodiscard]] ExpandBags expand_feature(const RunPlan& plan, const RankMemory& memory,
-                                        std::int32_t f, const FeatureBatch& input,
+                                        std::int32_t f, const FeatureView& input,
                                         std::uint32_t* gradient_row, float* weights_out);
 
 }  // namespace shardscope::engine

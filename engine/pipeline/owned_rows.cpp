@@ -152,7 +152,8 @@ void OwnedRows::prepare_square_sums() {
   for (std::int32_t peer = 0; peer < ranks; ++peer) {
     sizes.push_back(largest.square_sums(cluster_, memory_.rank(), peer));
   }
-  messages_ = MessageArrays::of_sizes(sizes);
+  message_offsets_ = MessageArrays::of_sizes(sizes).offsets;
+  message_bytes_ = memory_.square_sum_sizes(cluster_);
   auto* send = memory_.arena().get(prefix_ + "square_sums.send");
   auto* receive = memory_.arena().get(prefix_ + "square_sums.receive");
   for (std::int32_t p = 0; p < ranks; ++p) {
@@ -162,9 +163,9 @@ void OwnedRows::prepare_square_sums() {
     std::copy(starts[at].begin(), starts[at].end(), peer.starts.get());
     const auto lists = static_cast<std::int32_t>(peer.packed.size());
     packs_.push_back({lists, peer.unique_counts.data(), peer.packed.data(),
-                      reinterpret_cast<float*>(send + messages_.offset(p)), &messages_.size(p)});
+                      reinterpret_cast<float*>(send + message_offsets_[at]), message_bytes_ + p});
     unpacks_.push_back({lists, peer.unique_counts.data(),
-                        reinterpret_cast<const float*>(receive + messages_.offset(p)),
+                        reinterpret_cast<const float*>(receive + message_offsets_[at]),
                         peer.unpacked.data(), peer.starts.get()});
   }
 }
@@ -186,8 +187,9 @@ void OwnedRows::exchange_sums(Stream& stream, Communicator& communicator) {
   ops_.pack_sums(stream, packs_);
   communicator.alltoall_v(
       stream, Group::flat,
-      all_to_all(memory_.arena().get(prefix_ + "square_sums.send"), messages_,
-                 memory_.arena().get(prefix_ + "square_sums.receive"), messages_));
+      {memory_.arena().get(prefix_ + "square_sums.send"), message_offsets_.data(), message_bytes_,
+       memory_.arena().get(prefix_ + "square_sums.receive"), message_offsets_.data(),
+       message_bytes_, /*sizes_from_stream=*/true});
   for (const UnpackSums& unpack : unpacks_) ops_.unpack_sums(stream, {&unpack, 1});
 }
 

@@ -102,8 +102,9 @@ class OwnedRows {
   };
   bool exchanges_ = false;  ///< any rank of the run does
   std::vector<PeerSums> peers_;
-  /// Of both directions: both sides have the same distinct rows. Sizes are written by the stream.
-  MessageArrays messages_;
+  /// Of both directions: both sides have the same distinct rows.
+  std::vector<std::int64_t> message_offsets_;
+  std::int64_t* message_bytes_ = nullptr;  ///< written by the stream
   std::vector<PackSums> packs_;
   std::vector<UnpackSums> unpacks_;
 };

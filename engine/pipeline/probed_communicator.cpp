@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "layout/invariant.hpp"
-#include "profiler/clock.hpp"
 
 namespace shardscope::engine {
 
@@ -28,25 +27,23 @@ ExchangeTimes* ProbedCommunicator::begin(Stream& stream, Group group) {
   if (step_ == nullptr) return nullptr;
   SHARDSCOPE_CHECK(step_->exchange_count < kMostExchanges, "a step with too many exchanges");
   ExchangeTimes* exchange = &step_->exchanges[step_->exchange_count++];
-  stream.enqueue([exchange, group, from = inner_.get()] {
+  *exchange = {};
+  exchange->group = group;
+  stream.enqueue([exchange, from = inner_.get()] {
     const LinkBytes sent = from->sent();
     const CommTimes spent = from->times();
-    *exchange = {};
-    exchange->group = group;
     exchange->sent = {-sent.intra, -sent.inter};
     exchange->waited_ns = -spent.waited_ns;
     exchange->copied_ns = -spent.copied_ns;
-    exchange->begin_cpu_ns = thread_cpu_ns();
-    exchange->begin_ns = steady_ns();
   });
+  stream.mark(&exchange->begin);
   return exchange;
 }
 
 void ProbedCommunicator::end(Stream& stream, ExchangeTimes* exchange) {
   if (exchange == nullptr) return;
+  stream.mark(&exchange->end);
   stream.enqueue([exchange, from = inner_.get()] {
-    exchange->end_ns = steady_ns();
-    exchange->end_cpu_ns = thread_cpu_ns();
     const LinkBytes sent = from->sent();
     const CommTimes spent = from->times();
     exchange->sent.intra += sent.intra;

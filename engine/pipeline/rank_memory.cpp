@@ -1,9 +1,11 @@
 #include "engine/pipeline/rank_memory.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "engine/device.hpp"
 #include "layout/invariant.hpp"
 
 namespace shardscope::engine {
@@ -17,9 +19,30 @@ Result<std::unique_ptr<RankMemory>> RankMemory::create(const RunPlan& plan, std:
   std::unique_ptr<RankMemory> memory(new RankMemory);
   memory->rank_ = rank;
   memory->arena_ = std::move(*arena);
+  if (Status status = memory->place_sizes(plan); !status) return fail(status.error());
   memory->place_features(plan);
   memory->place_shards(plan);
   return memory;
+}
+
+Status RankMemory::place_sizes(const RunPlan& plan) {
+  ranks_ = plan.ranks();
+  const auto count = static_cast<std::size_t>(kClusterTypes * ranks_);
+  if (plan.device == nullptr) {
+    host_sizes_.assign(count, 0);
+    return {};
+  }
+  auto sizes = plan.device->allocate(rank_, static_cast<std::int64_t>(count * sizeof(std::int64_t)),
+                                     fmt::format("message sizes of rank {}", rank_));
+  if (!sizes) return fail(sizes.error());
+  device_sizes_ = std::move(*sizes);
+  return {};
+}
+
+std::int64_t* RankMemory::square_sum_sizes(ClusterType cluster) {
+  auto* first = device_sizes_ != nullptr ? reinterpret_cast<std::int64_t*>(device_sizes_.get())
+                                         : host_sizes_.data();
+  return first + static_cast<std::ptrdiff_t>(cluster) * ranks_;
 }
 
 void RankMemory::place_features(const RunPlan& plan) {

@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "engine/batches/batch.hpp"
 #include "engine/pipeline/arena.hpp"
 #include "engine/pipeline/run_plan.hpp"
 #include "layout/result.hpp"
@@ -44,6 +43,9 @@ class RankMemory {
   [[nodiscard]] const FeatureMemory& feature(std::int32_t f) const {
     return features_[static_cast<std::size_t>(f)];
   }
+  /// Sizes of a cluster's exchange of square sums by rank, which the device writes and the host
+  /// reads.
+  [[nodiscard]] std::int64_t* square_sum_sizes(ClusterType cluster);
   /// All shards of the rank by table, row, column.
   [[nodiscard]] const std::vector<ShardMemory>& shards() const { return shards_; }
   [[nodiscard]] const ShardMemory& shard(std::int32_t table, std::int32_t row,
@@ -58,19 +60,17 @@ class RankMemory {
 
  private:
   RankMemory() = default;
+  [[nodiscard]] Status place_sizes(const RunPlan& plan);
   void place_features(const RunPlan& plan);
   void place_shards(const RunPlan& plan);
 
   std::int32_t rank_ = 0;
   std::unique_ptr<Arena> arena_;
+  std::vector<std::int64_t> host_sizes_;  ///< where the device is the cpu
+  std::shared_ptr<std::byte> device_sizes_;
+  std::int32_t ranks_ = 0;
   std::vector<FeatureMemory> features_;
   std::vector<ShardMemory> shards_;
 };
-
-/// First id of a list of ids, of either type.
-[[nodiscard]] inline const void* data_of(const Ids& ids) {
-  return ids.type == KeyType::i32 ? static_cast<const void*>(ids.i32.data())
-                                  : static_cast<const void*>(ids.i64.data());
-}
 
 }  // namespace shardscope::engine

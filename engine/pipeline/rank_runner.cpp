@@ -12,6 +12,7 @@
 #include "layout/invariant.hpp"
 #include "profiler/clock.hpp"
 #include "profiler/recorder.hpp"
+#include "profiler/work_tracer.hpp"
 
 namespace shardscope::engine {
 
@@ -25,44 +26,58 @@ std::size_t slot_of(std::int64_t iteration) {
 
 Result<std::unique_ptr<RankRunner>> RankRunner::create(const RunPlan& plan, std::int32_t rank,
                                                        Fabric& fabric, StreamMode mode, Ops& ops,
+                                                       const BatchRing& batches,
                                                        const GivenGradients* given) {
+  Parts parts;
   auto memory = RankMemory::create(plan, rank);
   if (!memory) return fail(memory.error());
-  std::unique_ptr<DenseStage> dense;
+  parts.memory = std::move(*memory);
   if (presence_of(plan.workload, plan.layout).dense) {
-    auto created = DenseStage::create(plan, **memory, ops);
+    auto created = DenseStage::create(plan, *parts.memory, ops);
     if (!created) return fail(created.error());
-    dense = std::move(*created);
+    parts.dense = std::move(*created);
   }
-  std::vector<std::unique_ptr<Stream>> streams;
+  std::vector<const RankBatch*> own;
+  for (const std::vector<RankBatch>& ranks : batches) {
+    own.push_back(&ranks[static_cast<std::size_t>(rank)]);
+  }
+  auto staged = StagedBatches::create(plan.device, rank, own);
+  if (!staged) return fail(staged.error());
+  parts.staged = std::move(*staged);
+  if (Status status = make_streams(plan, rank, mode, parts); !status) return fail(status.error());
+  return std::unique_ptr<RankRunner>(
+      new RankRunner(plan, std::move(parts), fabric, mode, ops, batches, given));
+}
+
+Status RankRunner::make_streams(const RunPlan& plan, std::int32_t rank, StreamMode mode,
+                                Parts& parts) {
   for (std::int32_t s = 0; s < plan.schedule.streams; ++s) {
     const std::string name = fmt::format("rank {} s{}", rank, s);
     if (plan.device == nullptr) {
-      streams.push_back(make_cpu_stream(mode, name.c_str()));
+      parts.streams.push_back(make_cpu_stream(mode, name.c_str()));
       if (mode == StreamMode::threaded) {
         const int core = core_of(rank, plan.topology.ranks(), s, plan.schedule.streams);
-        streams.back()->enqueue([core] { stay_on_core(core); });
+        parts.streams.back()->enqueue([core] { stay_on_core(core); });
       }
       continue;
     }
-    auto stream = plan.device->stream(mode, name.c_str());
+    auto stream = plan.device->stream(rank, mode, name.c_str());
     if (!stream) return fail(stream.error());
-    streams.push_back(std::move(*stream));
+    parts.streams.push_back(std::move(*stream));
   }
-  return std::unique_ptr<RankRunner>(new RankRunner(plan, std::move(*memory), std::move(dense),
-                                                    fabric, std::move(streams), mode, ops, given));
+  return {};
 }
 
-RankRunner::RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory,
-                       std::unique_ptr<DenseStage> dense, Fabric& fabric,
-                       std::vector<std::unique_ptr<Stream>> streams, StreamMode mode, Ops& ops,
-                       const GivenGradients* given)
+RankRunner::RankRunner(const RunPlan& plan, Parts parts, Fabric& fabric, StreamMode mode, Ops& ops,
+                       const BatchRing& batches, const GivenGradients* given)
     : plan_(plan),
-      memory_(std::move(memory)),
+      memory_(std::move(parts.memory)),
+      batches_(batches),
+      staged_(std::move(parts.staged)),
       given_(given),
       mode_(mode),
-      streams_(std::move(streams)),
-      dense_(std::move(dense)) {
+      streams_(std::move(parts.streams)),
+      dense_(std::move(parts.dense)) {
   const std::int32_t rank = memory_->rank();
   for (const ScheduleStep& step : plan.schedule.steps) {
     labels_.push_back(fmt::format("{} {}", to_string(step.work), to_string(step.stage)));
@@ -95,19 +110,20 @@ Cluster* RankRunner::cluster_of(Work work) const {
   return type < clusters_.size() ? clusters_[type].get() : nullptr;
 }
 
-const RankBatch& RankRunner::batch(const BatchRing& batches, std::int64_t iteration) const {
-  return batches[static_cast<std::size_t>(iteration) % batches.size()]
-                [static_cast<std::size_t>(memory_->rank())];
+const BatchView& RankRunner::batch(std::int64_t iteration) const {
+  return staged_.at(static_cast<std::size_t>(iteration) % staged_.size());
 }
 
-Status RankRunner::run(const BatchRing& batches, const BlockRequest& request) {
+Status RankRunner::run(const BlockRequest& request) {
   const std::size_t steps = plan_.schedule.steps.size();
+  // A block that failed may have left moments that lead to its times.
+  for (const auto& stream : streams_) stream->resolve_marks();
   times_.assign(steps * static_cast<std::size_t>(request.iterations), {});
   recorder_ = request.recorder;
   loss_sums_.assign(static_cast<std::size_t>(request.iterations), 0);
-  if (Status status = prefetch_first(batches, request.first_iteration); !status) return status;
+  if (Status status = prefetch_first(request.first_iteration); !status) return status;
   for (std::int32_t n = 0; n < request.iterations; ++n) {
-    Status status = run_iteration(batches, request.first_iteration + n,
+    Status status = run_iteration(request.first_iteration + n,
                                   times_.data() + static_cast<std::size_t>(n) * steps);
     if (!status) return status;
     if (dense_) keep_loss(request.first_iteration + n, &loss_sums_[static_cast<std::size_t>(n)]);
@@ -115,6 +131,7 @@ Status RankRunner::run(const BatchRing& batches, const BlockRequest& request) {
   for (const auto& stream : streams_) stream->synchronize(stream->record());
   if (Status status = communicators_.front()->status(); !status) return status;
   for (const auto& stream : streams_) {
+    stream->resolve_marks();
     if (Status status = stream->status(); !status) return status;
   }
   const auto last = times_.end() - static_cast<std::ptrdiff_t>(steps);
@@ -127,12 +144,11 @@ Status RankRunner::run(const BatchRing& batches, const BlockRequest& request) {
 }
 
 // The first iteration of a prefetching schedule has no predecessor that prepared its batch.
-Status RankRunner::prefetch_first(const BatchRing& batches, std::int64_t iteration) {
+Status RankRunner::prefetch_first(std::int64_t iteration) {
   if (prefetched_iteration_ == iteration) return {};
   for (std::size_t i = 0; i < plan_.schedule.steps.size(); ++i) {
     if (!plan_.schedule.steps[i].next_batch) continue;
-    Status status =
-        run_step(i, batch(batches, iteration), iteration, &prefetch_times_[i], /*waits=*/false);
+    Status status = run_step(i, batch(iteration), iteration, &prefetch_times_[i], /*waits=*/false);
     if (!status) return status;
   }
   prefetched_iteration_ = iteration;
@@ -140,10 +156,10 @@ Status RankRunner::prefetch_first(const BatchRing& batches, std::int64_t iterati
   return {};
 }
 
-Status RankRunner::admit_batch(const RankBatch& batch) const {
+Status RankRunner::admit_batch(const BatchView& batch) const {
   for (std::size_t f = 0; f < batch.features.size(); ++f) {
     const std::int64_t capacity = ids_of_rank(plan_.capacity, f, memory_->rank(), plan_.ranks());
-    const std::int64_t count = batch.features[f].ids.size();
+    const std::int64_t count = batch.features[f].count;
     if (count <= capacity) continue;
     const Feature& feature = plan_.workload.features[f];
     return fail({ErrorKind::runtime,
@@ -155,14 +171,13 @@ Status RankRunner::admit_batch(const RankBatch& batch) const {
   return {};
 }
 
-Status RankRunner::run_iteration(const BatchRing& batches, std::int64_t iteration,
-                                 StepTimes* times) {
-  if (Status status = admit_batch(batch(batches, iteration)); !status) return status;
-  begin_iteration(iteration, batch(batches, iteration));
+Status RankRunner::run_iteration(std::int64_t iteration, StepTimes* times) {
+  if (Status status = admit_batch(batch(iteration)); !status) return status;
+  begin_iteration(iteration);
   for (std::size_t i = 0; i < plan_.schedule.steps.size(); ++i) {
     const std::int64_t of = iteration + (plan_.schedule.steps[i].next_batch ? 1 : 0);
     if (of != iteration) await_slot(of);
-    Status status = run_step(i, batch(batches, of), of, &times[i], /*waits=*/true);
+    Status status = run_step(i, batch(of), of, &times[i], /*waits=*/true);
     if (!status) return status;
     if (of != iteration) prefetched_iteration_ = of;
   }
@@ -177,7 +192,7 @@ void RankRunner::await_slot(std::int64_t iteration) {
 }
 
 // No stream begins an iteration before all have ended the one before.
-void RankRunner::begin_iteration(std::int64_t iteration, const RankBatch& batch) {
+void RankRunner::begin_iteration(std::int64_t iteration) {
   await_slot(iteration);
   for (std::size_t s = 0; s < streams_.size(); ++s) {
     for (std::size_t other = 0; other < streams_.size(); ++other) {
@@ -185,10 +200,10 @@ void RankRunner::begin_iteration(std::int64_t iteration, const RankBatch& batch)
     }
   }
   for (const auto& cluster : clusters_) {
-    if (cluster) cluster->begin(slot_of(iteration), batch);
+    if (cluster) cluster->begin(slot_of(iteration), batch(iteration));
   }
-  if (dense_) dense_->begin(slot_of(iteration), batch);
-  if (given_ != nullptr && *given_) give_gradients(iteration, batch);
+  if (dense_) dense_->begin(slot_of(iteration), batch(iteration));
+  if (given_ != nullptr && *given_) give_gradients(iteration);
 }
 
 // Behind the iteration's last step of the stream that ran the loss, before the slot is used again.
@@ -207,10 +222,12 @@ void RankRunner::end_iteration(std::int64_t iteration) {
   }
 }
 
-void RankRunner::give_gradients(std::int64_t iteration, const RankBatch& batch) {
+void RankRunner::give_gradients(std::int64_t iteration) {
   Stream& stream = *streams_.front();
-  stream.enqueue([this, iteration, input = &batch] {
-    (*given_)(iteration, memory_->rank(), *input, given_values_);
+  stream.enqueue([this, iteration] {
+    const auto rank = static_cast<std::size_t>(memory_->rank());
+    const auto& parts = batches_[static_cast<std::size_t>(iteration) % batches_.size()];
+    (*given_)(iteration, memory_->rank(), parts[rank], given_values_);
     for (std::size_t f = 0; f < given_values_.size(); ++f) {
       const FeatureMemory& place = memory_->feature(static_cast<std::int32_t>(f));
       std::copy(given_values_[f].begin(), given_values_[f].end(), place.gradient);
@@ -220,7 +237,7 @@ void RankRunner::give_gradients(std::int64_t iteration, const RankBatch& batch) 
   for (std::size_t s = 1; s < streams_.size(); ++s) streams_[s]->wait(given);
 }
 
-Status RankRunner::run_step(std::size_t index, const RankBatch& batch, std::int64_t iteration,
+Status RankRunner::run_step(std::size_t index, const BatchView& batch, std::int64_t iteration,
                             StepTimes* times, bool waits) {
   const ScheduleStep& step = plan_.schedule.steps[index];
   if (step.next_batch) {
@@ -233,15 +250,20 @@ Status RankRunner::run_step(std::size_t index, const RankBatch& batch, std::int6
   }
   communicator.set_label(labels_[index].c_str());
   communicator.set_step(times);
-  begin_step(stream, times);
+  if (plan_.tracer != nullptr) {
+    plan_.tracer->begin_work(
+        {memory_->rank(), static_cast<std::int32_t>(iteration), step.stage, step.work});
+  }
+  stream.mark(&times->start);
   // A host thread of its own is work of the rank as well; otherwise the stream's clock has it.
-  const bool host_apart = mode_ == StreamMode::threaded;
+  const bool host_apart = mode_ == StreamMode::threaded && !stream.has_device_clock();
   const std::int64_t host_cpu_ns = host_apart ? thread_cpu_ns() : 0;
   Status status = run_stage(step, {stream, communicator, slot_of(iteration), batch, iteration + 1});
   const Cluster* cluster = cluster_of(step.work);
-  end_step(stream, times,
-           {index, iteration, host_apart ? thread_cpu_ns() - host_cpu_ns : 0,
-            cluster == nullptr ? batch.samples : cluster->rows(slot_of(iteration))});
+  times->host_cpu_ns = host_apart ? thread_cpu_ns() - host_cpu_ns : 0;
+  times->rows = cluster == nullptr ? batch.samples : cluster->rows(slot_of(iteration));
+  end_step(stream, times, index, iteration);
+  if (plan_.tracer != nullptr) plan_.tracer->end_work();
   step_events_[index] = stream.record();
   return status;
 }
@@ -285,9 +307,13 @@ Status RankRunner::run_stage(const ScheduleStep& step, const StageCall& call) {
 }
 
 // One stream and its channel suffice: nothing overlaps, and no step writes to the tables.
-Status RankRunner::evaluate(const RankBatch& batch, std::int64_t iteration) {
+Status RankRunner::evaluate(const RankBatch& given, std::int64_t iteration) {
   const Schedule serial =
       make_schedule(ScheduleKind::serial, presence_of(plan_.workload, plan_.layout));
+  auto staged = StagedBatches::create(plan_.device, memory_->rank(), {&given});
+  if (!staged) return fail(staged.error());
+  evaluation_ = std::move(*staged);
+  const BatchView& batch = evaluation_.at(0);
   if (Status status = admit_batch(batch); !status) return status;
   const std::size_t slot = slot_of(iteration);
   for (const auto& cluster : clusters_) {
@@ -304,24 +330,24 @@ Status RankRunner::evaluate(const RankBatch& batch, std::int64_t iteration) {
     if (!status) return status;
   }
   stream.synchronize(stream.record());
+  if (Status status = stream.status(); !status) return status;
   return communicators_.front()->status();
 }
 
-void RankRunner::begin_step(Stream& stream, StepTimes* times) {
-  stream.enqueue([times] {
-    times->start_ns = steady_ns();
-    times->start_cpu_ns = thread_cpu_ns();
-  });
+void RankRunner::end_step(Stream& stream, StepTimes* times, std::size_t index,
+                          std::int64_t iteration) {
+  stream.mark(&times->end);
+  if (recorder_ == nullptr || stream.has_device_clock()) return;
+  stream.enqueue([this, times, index, iteration] { record(index, iteration, *times, *recorder_); });
 }
 
-void RankRunner::end_step(Stream& stream, StepTimes* times, const StepEnd& end) {
-  stream.enqueue([this, times, end] {
-    times->end_cpu_ns = thread_cpu_ns();
-    times->end_ns = steady_ns();
-    times->host_cpu_ns = end.host_cpu_ns;
-    times->rows = end.rows;
-    if (recorder_ != nullptr) record(end.index, end.iteration, *times);
-  });
+void RankRunner::record_iteration(const BlockRequest& request, std::int32_t n,
+                                  Recorder& recorder) const {
+  const std::vector<ScheduleStep>& steps = plan_.schedule.steps;
+  const StepTimes* times = times_.data() + static_cast<std::size_t>(n) * steps.size();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    record(i, request.first_iteration + n + (steps[i].next_batch ? 1 : 0), times[i], recorder);
+  }
 }
 
 RankTraffic RankRunner::traffic() const {
@@ -353,10 +379,11 @@ Engine::CodedTraffic RankRunner::coded() const {
 
 // The waits of a step's collectives are spans of their own; what was done (bytes, rows, busy time)
 // stands on its last working span.
-void RankRunner::record(std::size_t index, std::int64_t iteration, const StepTimes& times) const {
+void RankRunner::record(std::size_t index, std::int64_t iteration, const StepTimes& times,
+                        Recorder& recorder) const {
   const ScheduleStep& step = plan_.schedule.steps[index];
   Span span;
-  span.start_ns = times.start_ns - recorder_->epoch_ns();
+  span.start_ns = times.start.ns - recorder.epoch_ns();
   span.iteration = static_cast<std::int32_t>(iteration);
   span.rank = memory_->rank();
   span.stage = step.stage;
@@ -365,23 +392,23 @@ void RankRunner::record(std::size_t index, std::int64_t iteration, const StepTim
   for (std::size_t e = 0; e < times.exchange_count; ++e) {
     const ExchangeTimes& exchange = times.exchanges[e];
     if (exchange.waited_ns <= 0) continue;
-    span.end_ns = exchange.begin_ns - recorder_->epoch_ns();
-    if (span.end_ns > span.start_ns) recorder_->record(span);
+    span.end_ns = exchange.begin.ns - recorder.epoch_ns();
+    if (span.end_ns > span.start_ns) recorder.record(span);
     span.start_ns = span.end_ns;
     span.end_ns =
-        std::min(span.start_ns + exchange.waited_ns, exchange.end_ns - recorder_->epoch_ns());
+        std::min(span.start_ns + exchange.waited_ns, exchange.end.ns - recorder.epoch_ns());
     span.waiting = true;
-    recorder_->record(span);
+    recorder.record(span);
     span.waiting = false;
     span.start_ns = span.end_ns;
   }
   const LinkBytes sent = times.sent();
-  span.end_ns = times.end_ns - recorder_->epoch_ns();
+  span.end_ns = times.end.ns - recorder.epoch_ns();
   span.busy_ns = times.busy_ns();
   span.intra_bytes = sent.intra;
   span.inter_bytes = sent.inter;
   span.rows = times.rows;
-  recorder_->record(span);
+  recorder.record(span);
 }
 
 }  // namespace shardscope::engine

@@ -18,6 +18,7 @@
 #include "engine/pipeline/probed_communicator.hpp"
 #include "engine/pipeline/rank_memory.hpp"
 #include "engine/pipeline/run_plan.hpp"
+#include "engine/pipeline/staged_batches.hpp"
 #include "engine/pipeline/step_times.hpp"
 
 namespace shardscope {
@@ -39,16 +40,22 @@ struct BlockRequest {
 
 class RankRunner {
  public:
+  /// `batches` outlive the runner; on a device they are copied there.
   [[nodiscard]] static Result<std::unique_ptr<RankRunner>> create(const RunPlan& plan,
                                                                   std::int32_t rank, Fabric& fabric,
                                                                   StreamMode mode, Ops& ops,
+                                                                  const BatchRing& batches,
                                                                   const GivenGradients* given);
   ~RankRunner();
   RankRunner(const RankRunner&) = delete;
   RankRunner& operator=(const RankRunner&) = delete;
 
   /// Runs the block on the calling thread, the rank's host thread.
-  [[nodiscard]] Status run(const BatchRing& batches, const BlockRequest& request);
+  [[nodiscard]] Status run(const BlockRequest& request);
+  /// Spans of the last block, where its times are known only now (has_device_clock()): iteration
+  /// first_iteration + n.
+  void record_iteration(const BlockRequest& request, std::int32_t n, Recorder& recorder) const;
+  [[nodiscard]] bool has_device_clock() const { return streams_.front()->has_device_clock(); }
 
   /// Forward pass of a batch that is not trained on. Between blocks.
   [[nodiscard]] Status evaluate(const RankBatch& batch, std::int64_t iteration);
@@ -70,40 +77,42 @@ class RankRunner {
   [[nodiscard]] const RankMemory& memory() const { return *memory_; }
 
  private:
-  /// What a step's last task adds to its times.
-  struct StepEnd {
-    std::size_t index = 0;
-    std::int64_t iteration = 0;
-    std::int64_t host_cpu_ns = 0;
-    std::int64_t rows = 0;
+  /// What create() has made.
+  struct Parts {
+    std::unique_ptr<RankMemory> memory;
+    std::unique_ptr<DenseStage> dense;
+    std::vector<std::unique_ptr<Stream>> streams;
+    StagedBatches staged;
   };
 
-  RankRunner(const RunPlan& plan, std::unique_ptr<RankMemory> memory,
-             std::unique_ptr<DenseStage> dense, Fabric& fabric,
-             std::vector<std::unique_ptr<Stream>> streams, StreamMode mode, Ops& ops,
-             const GivenGradients* given);
+  RankRunner(const RunPlan& plan, Parts parts, Fabric& fabric, StreamMode mode, Ops& ops,
+             const BatchRing& batches, const GivenGradients* given);
 
-  [[nodiscard]] const RankBatch& batch(const BatchRing& batches, std::int64_t iteration) const;
-  [[nodiscard]] Status prefetch_first(const BatchRing& batches, std::int64_t iteration);
+  [[nodiscard]] static Status make_streams(const RunPlan& plan, std::int32_t rank, StreamMode mode,
+                                           Parts& parts);
+  [[nodiscard]] const BatchView& batch(std::int64_t iteration) const;
+  [[nodiscard]] Status prefetch_first(std::int64_t iteration);
   /// The rank's part fits the buffers it goes into.
-  [[nodiscard]] Status admit_batch(const RankBatch& batch) const;
-  [[nodiscard]] Status run_iteration(const BatchRing& batches, std::int64_t iteration,
-                                     StepTimes* times);
-  [[nodiscard]] Status run_step(std::size_t index, const RankBatch& batch, std::int64_t iteration,
+  [[nodiscard]] Status admit_batch(const BatchView& batch) const;
+  [[nodiscard]] Status run_iteration(std::int64_t iteration, StepTimes* times);
+  [[nodiscard]] Status run_step(std::size_t index, const BatchView& batch, std::int64_t iteration,
                                 StepTimes* times, bool waits);
   [[nodiscard]] Status run_stage(const ScheduleStep& step, const StageCall& call);
   [[nodiscard]] Cluster* cluster_of(Work work) const;
   void await_slot(std::int64_t iteration);
-  void begin_iteration(std::int64_t iteration, const RankBatch& batch);
-  void give_gradients(std::int64_t iteration, const RankBatch& batch);
+  void begin_iteration(std::int64_t iteration);
+  void give_gradients(std::int64_t iteration);
   void keep_loss(std::int64_t iteration, double* loss_sum);
   void end_iteration(std::int64_t iteration);
-  void begin_step(Stream& stream, StepTimes* times);
-  void end_step(Stream& stream, StepTimes* times, const StepEnd& end);
-  void record(std::size_t index, std::int64_t iteration, const StepTimes& times) const;
+  void end_step(Stream& stream, StepTimes* times, std::size_t index, std::int64_t iteration);
+  void record(std::size_t index, std::int64_t iteration, const StepTimes& times,
+              Recorder& recorder) const;
 
   const RunPlan& plan_;
   std::unique_ptr<RankMemory> memory_;
+  const BatchRing& batches_;
+  StagedBatches staged_;      ///< of the ring, this rank's parts
+  StagedBatches evaluation_;  ///< the batch of the last evaluate()
   const GivenGradients* given_;
   StreamMode mode_;
   std::vector<std::string> labels_;  ///< by step; outlive the communicators

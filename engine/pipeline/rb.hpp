@@ -154,12 +154,12 @@ class RbCluster final : public Cluster {
   [[nodiscard]] OwnerPartials partials_of_owner(std::int32_t owner) const;
 
   // input_dist (rb_input_dist.cpp).
-  void fill_buckets(Batch& batch, const RankBatch& input);
+  void fill_buckets(Batch& batch, const BatchView& input);
   [[nodiscard]] std::int64_t sent_count(const Bucket& bucket, std::int32_t row,
-                                        const RankBatch& input) const;
+                                        const BatchView& input) const;
   [[nodiscard]] const Bucket& bucket_of(std::int32_t feature) const;
-  [[nodiscard]] Status fill_messages(Batch& batch, const RankBatch& input);
-  void pack_message(Batch& batch, const RankBatch& input, std::int32_t owner);
+  [[nodiscard]] Status fill_messages(Batch& batch, const BatchView& input);
+  void pack_message(Batch& batch, const BatchView& input, std::int32_t owner);
   [[nodiscard]] Status read_counts(Batch& batch);
   [[nodiscard]] Status check_count(const IdUnit& unit, std::int32_t source,
                                    std::int64_t count) const;

@@ -28,24 +28,24 @@ Status RbCluster::input_dist(const StageCall& call) {
   return {};
 }
 
-void RbCluster::fill_buckets(Batch& batch, const RankBatch& input) {
+void RbCluster::fill_buckets(Batch& batch, const BatchView& input) {
   batch.bucketize.clear();
   batch.scales.clear();
   for (const Bucket& bucket : buckets_) {
-    const FeatureBatch& ids = input.features[static_cast<std::size_t>(bucket.feature)];
+    const FeatureView& ids = input.feature(bucket.feature);
     const Feature& feature = plan_.feature(bucket.feature);
     if (feature.pooling == Pooling::mean) {
-      batch.scales.push_back({plan_.bags(bucket.feature, rank_), ids.lengths.data(),
+      batch.scales.push_back({plan_.bags(bucket.feature, rank_), ids.lengths,
                               memory_.feature(bucket.feature).bag_scale});
     }
     if (!bucket.split) continue;
     const TablePlacement& placement = plan_.placement(feature.table);
     Bucketize call;
     call.bags = plan_.bags(bucket.feature, rank_);
-    call.lengths = ids.lengths.data();
-    call.ids = data_of(ids.ids);
+    call.lengths = ids.lengths;
+    call.ids = ids.ids;
     call.key = plan_.workload.key;
-    call.weights = feature.weighted ? ids.weights.data() : nullptr;
+    call.weights = feature.weighted ? ids.weights : nullptr;
     call.row_shards = placement.row_shards;
     call.row_cuts = row_cuts_of(placement);
     call.lengths_out = bucket.lengths.data();
@@ -59,15 +59,14 @@ void RbCluster::fill_buckets(Batch& batch, const RankBatch& input) {
     for (std::size_t u = 0; u < units.size(); ++u) {
       if (bucket_of(units[u].feature).split) continue;
       counts_send_[owner * plan_.routes.rb_count_slots + static_cast<std::int64_t>(u)] =
-          input.features[static_cast<std::size_t>(units[u].feature)].ids.size();
+          input.feature(units[u].feature).count;
     }
   }
 }
 
 std::int64_t RbCluster::sent_count(const Bucket& bucket, std::int32_t row,
-                                   const RankBatch& input) const {
-  return bucket.split ? bucket.counts[row]
-                      : input.features[static_cast<std::size_t>(bucket.feature)].ids.size();
+                                   const BatchView& input) const {
+  return bucket.split ? bucket.counts[row] : input.feature(bucket.feature).count;
 }
 
 /// The row shard whose ids an id unit carries: its own, but for a planted fault (which leaves rows
@@ -80,7 +79,7 @@ std::int32_t RbCluster::source_row(const IdUnit& unit) const {
   return placement.rows_in(other, rows) <= placement.rows_in(unit.row, rows) ? other : unit.row;
 }
 
-Status RbCluster::fill_messages(Batch& batch, const RankBatch& input) {
+Status RbCluster::fill_messages(Batch& batch, const BatchView& input) {
   batch.pack_ids.clear();
   for (std::int32_t owner = 0; owner < ranks_; ++owner) {
     for (const IdUnit& unit : plan_.routes.rb_ids[static_cast<std::size_t>(owner)]) {
@@ -92,7 +91,7 @@ Status RbCluster::fill_messages(Batch& batch, const RankBatch& input) {
   return read_counts(batch);
 }
 
-void RbCluster::pack_message(Batch& batch, const RankBatch& input, std::int32_t owner) {
+void RbCluster::pack_message(Batch& batch, const BatchView& input, std::int32_t owner) {
   const std::vector<IdUnit>& units = plan_.routes.rb_ids[static_cast<std::size_t>(owner)];
   std::byte* const first = ids_send_ + batch.ids_sent.offset(owner);
   std::byte* to = first;
@@ -102,24 +101,23 @@ void RbCluster::pack_message(Batch& batch, const RankBatch& input, std::int32_t 
   };
   for (const IdUnit& unit : units) {
     const Bucket& bucket = bucket_of(unit.feature);
-    const FeatureBatch& ids = input.features[static_cast<std::size_t>(unit.feature)];
+    const FeatureView& ids = input.feature(unit.feature);
     const std::int32_t row = source_row(unit);
-    copy(bucket.split ? bucket.ids[static_cast<std::size_t>(row)] : data_of(ids.ids),
+    copy(bucket.split ? bucket.ids[static_cast<std::size_t>(row)] : ids.ids,
          key_bytes_ * sent_count(bucket, row, input));
   }
   for (const IdUnit& unit : units) {
     const Bucket& bucket = bucket_of(unit.feature);
-    const FeatureBatch& ids = input.features[static_cast<std::size_t>(unit.feature)];
+    const FeatureView& ids = input.feature(unit.feature);
     const auto row = static_cast<std::size_t>(source_row(unit));
-    copy(bucket.split ? bucket.lengths[row] : ids.lengths.data(),
-         4 * plan_.bags(unit.feature, rank_));
+    copy(bucket.split ? bucket.lengths[row] : ids.lengths, 4 * plan_.bags(unit.feature, rank_));
   }
   for (const IdUnit& unit : units) {
     if (!plan_.feature(unit.feature).weighted) continue;
     const Bucket& bucket = bucket_of(unit.feature);
-    const FeatureBatch& ids = input.features[static_cast<std::size_t>(unit.feature)];
+    const FeatureView& ids = input.feature(unit.feature);
     const std::int32_t row = source_row(unit);
-    copy(bucket.split ? bucket.weights[static_cast<std::size_t>(row)] : ids.weights.data(),
+    copy(bucket.split ? bucket.weights[static_cast<std::size_t>(row)] : ids.weights,
          4 * sent_count(bucket, row, input));
   }
   batch.ids_sent.size(owner) = to - first;

@@ -15,6 +15,10 @@
 #include "layout/topology.hpp"
 #include "layout/workload.hpp"
 
+namespace shardscope {
+class WorkTracer;
+}
+
 namespace shardscope::engine {
 
 class Device;
@@ -34,7 +38,8 @@ struct RunPlan {
   float loss_scale = 1;
   BoundDecay decay;  ///< of the bounds of the layout's codecs
   Fault fault = Fault::none;
-  Device* device = nullptr;  ///< null: the cpu device
+  Device* device = nullptr;      ///< null: the cpu device
+  WorkTracer* tracer = nullptr;  ///< null: nobody hears of the ranks' steps
 
   [[nodiscard]] std::int32_t ranks() const { return topology.ranks(); }
   [[nodiscard]] const Table& table(std::int32_t t) const {

@@ -6,16 +6,15 @@
 #include <cstdint>
 
 #include "engine/comm/communicator.hpp"
+#include "engine/stream.hpp"
 #include "layout/bytes.hpp"
 
 namespace shardscope::engine {
 
 /// One collective inside a step.
 struct ExchangeTimes {
-  std::int64_t begin_ns = 0;  ///< steady_ns()
-  std::int64_t end_ns = 0;
-  std::int64_t begin_cpu_ns = 0;  ///< thread CPU time
-  std::int64_t end_cpu_ns = 0;
+  Moment begin;
+  Moment end;
   std::int64_t waited_ns = 0;  ///< for peers
   std::int64_t copied_ns = 0;  ///< moving and adding bytes
   LinkBytes sent;
@@ -28,17 +27,16 @@ struct ExchangeTimes {
 inline constexpr std::size_t kMostExchanges = 6;
 
 struct StepTimes {
-  std::int64_t start_ns = 0;  ///< steady_ns()
-  std::int64_t end_ns = 0;
-  std::int64_t start_cpu_ns = 0;  ///< thread CPU time of the stream
-  std::int64_t end_cpu_ns = 0;
+  Moment start;
+  Moment end;
   std::int64_t host_cpu_ns = 0;  ///< of the host thread, where it is another
   std::int64_t rows = 0;
   std::array<ExchangeTimes, kMostExchanges> exchanges{};
   std::size_t exchange_count = 0;
 
-  /// CPU time of the rank inside the step: kernels, copies, and the host's lists.
-  [[nodiscard]] std::int64_t busy_ns() const { return end_cpu_ns - start_cpu_ns + host_cpu_ns; }
+  /// Time of the rank's own work inside the step: kernels, copies, and the host's lists. On a
+  /// device with a clock of its own the step's time there.
+  [[nodiscard]] std::int64_t busy_ns() const { return end.busy_ns - start.busy_ns + host_cpu_ns; }
   [[nodiscard]] LinkBytes sent() const {
     LinkBytes sum;
     for (std::size_t i = 0; i < exchange_count; ++i) {

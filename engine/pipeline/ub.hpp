@@ -95,8 +95,8 @@ class UbCluster final : public Cluster {
   void place_owned();
 
   // input_dist (ub_input_dist.cpp).
-  void fill_requests(Batch& batch, const RankBatch& input);
-  void fill_request(Batch& batch, const RankBatch& input, std::size_t i);
+  void fill_requests(Batch& batch, const BatchView& input);
+  void fill_request(Batch& batch, const BatchView& input, std::size_t i);
   [[nodiscard]] Status fill_messages(Batch& batch);
   [[nodiscard]] Status read_counts(Batch& batch);
   [[nodiscard]] Status check_count(const RowUnit& unit, std::int32_t source,
@@ -105,7 +105,7 @@ class UbCluster final : public Cluster {
   // Lists of the later stages (ub_lists.cpp).
   void fill_replies(Batch& batch);
   void fill_assembly(Batch& batch);
-  void fill_lookups(Batch& batch, const RankBatch& input);
+  void fill_lookups(Batch& batch, const BatchView& input);
   void fill_owner_index(Batch& batch);
   void fill_chunks(Batch& batch);
   void fill_chunks(Batch& batch, Direction direction);

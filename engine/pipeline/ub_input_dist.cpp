@@ -37,27 +37,27 @@ Status UbCluster::input_dist(const StageCall& call) {
   return {};
 }
 
-void UbCluster::fill_requests(Batch& batch, const RankBatch& input) {
+void UbCluster::fill_requests(Batch& batch, const BatchView& input) {
   batch.dedup.clear();
   batch.group.clear();
   for (std::size_t i = 0; i < tables_.size(); ++i) fill_request(batch, input, i);
 }
 
 // A table with one feature is read in place; the ids of several are put side by side first.
-void UbCluster::fill_request(Batch& batch, const RankBatch& input, std::size_t i) {
+void UbCluster::fill_request(Batch& batch, const BatchView& input, std::size_t i) {
   const TableState& state = tables_[i];
   const std::vector<std::int32_t>& readers = plan_.features_of(state.table);
   batch.concatenate[i].clear();
   std::int64_t count = 0;
   const void* ids = nullptr;
   for (const std::int32_t f : readers) {
-    const Ids& from = input.features[static_cast<std::size_t>(f)].ids;
-    ids = data_of(from);
+    const FeatureView& from = input.feature(f);
+    ids = from.ids;
     if (readers.size() > 1) {
       batch.concatenate[i].push_back(
-          {ids, concatenated_ + count * key_bytes_, from.size() * key_bytes_});
+          {ids, concatenated_ + count * key_bytes_, from.count * key_bytes_});
     }
-    count += from.size();
+    count += from.count;
   }
   if (readers.size() > 1) ids = concatenated_;
   const TablePlacement& placement = plan_.placement(state.table);

@@ -115,7 +115,7 @@ void UbCluster::fill_chunks(Batch& batch, Direction direction) {
 }
 
 // The consumer looks its ids up in the asked rows by slot, and reduces gradients by slot.
-void UbCluster::fill_lookups(Batch& batch, const RankBatch& input) {
+void UbCluster::fill_lookups(Batch& batch, const BatchView& input) {
   batch.lookups.clear();
   batch.consumer_sorts.clear();
   for (std::size_t i = 0; i < tables_.size(); ++i) {
@@ -125,14 +125,14 @@ void UbCluster::fill_lookups(Batch& batch, const RankBatch& input) {
     std::int64_t asked = 0;
     for (const std::int64_t rows : batch.asked[i]) asked += rows;
     for (const std::int32_t f : plan_.features_of(state.table)) {
-      const FeatureBatch& ids = input.features[static_cast<std::size_t>(f)];
+      const FeatureView& ids = input.feature(f);
       batch.lookups.add(plan_, memory_, f, ids,
                         {state.rows, DType::fp32, plan_.table(state.table).dim,
                          batch.slots[i] + count, KeyType::i32});
       batch.consumer_expands[i].push_back(
           expand_feature(plan_, memory_, f, ids, staging_.gradient_row + count,
                          state.weighted ? staging_.weights + count : nullptr));
-      count += ids.ids.size();
+      count += ids.count;
     }
     if (plan_.fault == Fault::lost_duplicate && count > asked) --count;
     SortIndex sort = sort_into(state.index, staging_);

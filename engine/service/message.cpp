@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/service/activity_columns.hpp"
 #include "engine/service/columns.hpp"
 #include "layout/json_reader.hpp"
 #include "layout/json_value.hpp"
@@ -69,6 +70,8 @@ constexpr const char* kTypeName<RecordSpans> = "spans";
 template <>
 constexpr const char* kTypeName<RecordIterations> = "iterations";
 template <>
+constexpr const char* kTypeName<RecordActivities> = "activities";
+template <>
 constexpr const char* kTypeName<RecordDropped> = "dropped";
 template <>
 constexpr const char* kTypeName<EndRun> = "end_run";
@@ -98,6 +101,7 @@ void fields(Visitor& visit, JobSettings& settings) {
   visit.number("budget_s", settings.budget_s);
   visit.number("target", settings.target);
   visit.whole("evaluate_every", settings.evaluate_every, 0);
+  visit.option("gpu_trace", settings.gpu_trace);
 }
 
 template <class Visitor>
@@ -186,6 +190,21 @@ void fields(Visitor& visit, SamplesDropped& message) {
 }
 
 template <class Visitor>
+void fields(Visitor& visit, GpuInfo& gpu) {
+  visit.whole("id", gpu.id, 0);
+  visit.text("name", gpu.name);
+  visit.text("uuid", gpu.uuid);
+  visit.text("bus", gpu.bus);
+  visit.whole("memory_bytes", gpu.memory_bytes, 0);
+  visit.whole("memory_bytes_per_s", gpu.memory_bytes_per_s, 0);
+  visit.whole("l2_bytes", gpu.l2_bytes, 0);
+  visit.whole("clock_hz", gpu.clock_hz, 0);
+  visit.whole("multiprocessors", gpu.multiprocessors, 0);
+  visit.whole("compute_major", gpu.compute_major, 0);
+  visit.whole("compute_minor", gpu.compute_minor, 0);
+}
+
+template <class Visitor>
 void fields(Visitor& visit, RunInfo& info) {
   visit.text("label", info.label);
   visit.choice("mode", info.mode);
@@ -203,6 +222,7 @@ void fields(Visitor& visit, RunInfo& info) {
   visit.whole("rows_cap", info.rows_cap, 0);
   visit.whole("ranks", info.ranks, 0);
   visit.whole("epoch_ns", info.epoch_ns, 0);
+  visit.objects("gpus", info.gpus);
 }
 
 template <class Visitor>
@@ -220,6 +240,12 @@ template <class Visitor>
 void fields(Visitor& visit, RecordIterations& message) {
   visit.whole("run", message.run, 1);
   visit.columns("count", message.iterations);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, RecordActivities& message) {
+  visit.whole("run", message.run, 1);
+  visit.named_columns("count", "names", message.activities);
 }
 
 template <class Visitor>
@@ -262,6 +288,7 @@ class Writer {
   void number(const char* name, double value) { object_.emplace_back(name, value); }
   void text(const char* name, const std::string& value) { object_.emplace_back(name, value); }
   void flag(const char* name, bool value) { object_.emplace_back(name, value); }
+  void option(const char* name, bool value) { object_.emplace_back(name, value); }
   void seed(const char* name, std::uint64_t value) {
     object_.emplace_back(name, std::to_string(value));
   }
@@ -283,6 +310,23 @@ class Writer {
     object_.emplace_back(name, static_cast<std::int64_t>(records.size()));
     tail_ = columns_of(records);
   }
+  void named_columns(const char* name, const char* names_field,
+                     const std::vector<ActivityRecord>& records) {
+    std::vector<std::string> names;
+    tail_ = columns_of(records, names);
+    object_.emplace_back(name, static_cast<std::int64_t>(records.size()));
+    texts(names_field, names);
+  }
+  template <class Object>
+  void objects(const char* name, std::vector<Object>& values) {
+    JsonValue::Array list;
+    for (Object& value : values) {
+      Writer inner(tail_);
+      fields(inner, value);
+      list.emplace_back(inner.take());
+    }
+    object_.emplace_back(name, std::move(list));
+  }
 
   [[nodiscard]] JsonValue::Object take() { return std::move(object_); }
 
@@ -291,7 +335,7 @@ class Writer {
   JsonValue::Object object_;
 };
 
-/// Reads the fields of one object; all are required.
+/// Reads the fields of one object; all are required but what says otherwise.
 class Reader {
  public:
   Reader(JsonFields& json, const std::string& tail, bool& tail_used)
@@ -308,6 +352,8 @@ class Reader {
     if (!json_.has(name)) json_.errors().add(json_.path_of(name), "is missing", "true or false");
     json_.flag(name, value);
   }
+  /// May be missing: then false.
+  void option(const char* name, bool& value) { json_.flag(name, value); }
   void seed(const char* name, std::uint64_t& value) {
     std::string digits;
     json_.text(name, digits, Need::required);
@@ -344,15 +390,24 @@ class Reader {
   template <class Object>
   void object(const char* name, Object& value) {
     const JsonValue* inner = json_.take(name, Need::required);
-    if (inner == nullptr) return;
-    if (inner->object() == nullptr) {
-      json_.errors().add(json_.path_of(name), std::string("is ") + inner->kind(), "an object");
-      return;
+    if (inner != nullptr) object_at(json_.path_of(name), *inner, value);
+  }
+  /// May be missing: then none.
+  template <class Object>
+  void objects(const char* name, std::vector<Object>& values) {
+    const JsonValue::Array* items = json_.list(name, Need::optional);
+    if (items == nullptr) return;
+    for (std::size_t i = 0; i < items->size() && !json_.errors().any(); ++i) {
+      object_at(json_.item_path(name, i), (*items)[i], values.emplace_back());
     }
-    JsonFields inner_fields(json_.errors(), *inner, json_.path_of(name));
-    Reader reader(inner_fields, tail_, tail_used_);
-    fields(reader, value);
-    inner_fields.finish();
+  }
+  void named_columns(const char* name, const char* names_field,
+                     std::vector<ActivityRecord>& records) {
+    std::vector<std::string> names;
+    texts(names_field, names);
+    columns_with(name, records, [&](const std::string& tail, std::size_t count) {
+      return activities_of(tail, count, names);
+    });
   }
   void columns(const char* name, std::vector<Span>& records) {
     columns_with(name, records, spans_of);
@@ -362,6 +417,17 @@ class Reader {
   }
 
  private:
+  template <class Object>
+  void object_at(const std::string& path, const JsonValue& from, Object& value) {
+    if (from.object() == nullptr) {
+      json_.errors().add(path, std::string("is ") + from.kind(), "an object");
+      return;
+    }
+    JsonFields inner_fields(json_.errors(), from, path);
+    Reader reader(inner_fields, tail_, tail_used_);
+    fields(reader, value);
+    inner_fields.finish();
+  }
   template <class Record, class Read>
   void columns_with(const char* name, std::vector<Record>& records, Read read) {
     tail_used_ = true;

@@ -47,6 +47,7 @@ struct JobSettings {
   double budget_s = 0;
   double target = 0;                ///< compare: half width of the interval, as a share
   std::int64_t evaluate_every = 0;  ///< train: iterations
+  bool gpu_trace = false;           ///< run: GPU activity instead of throughput
 
   friend bool operator==(const JobSettings&, const JobSettings&) = default;
 };
@@ -158,6 +159,12 @@ struct RecordIterations {
   std::vector<Iteration> iterations;
 };
 
+struct RecordActivities {
+  std::int64_t id = 0;
+  std::int64_t run = 0;
+  std::vector<ActivityRecord> activities;
+};
+
 struct RecordDropped {
   std::int64_t id = 0;
   std::int64_t run = 0;
@@ -177,10 +184,10 @@ struct RecordResult {
   std::string json;
 };
 
-using Message =
-    std::variant<Hello, OpenSessionFile, StartJob, ApplyLayout, CancelJob, PauseJob, Query, Edit,
-                 Reply, Failure, JobProgress, RunBegun, Samples, SamplesDropped, BeginRun,
-                 RecordSpans, RecordIterations, RecordDropped, EndRun, RecordResult>;
+using Message = std::variant<Hello, OpenSessionFile, StartJob, ApplyLayout, CancelJob, PauseJob,
+                             Query, Edit, Reply, Failure, JobProgress, RunBegun, Samples,
+                             SamplesDropped, BeginRun, RecordSpans, RecordIterations,
+                             RecordActivities, RecordDropped, EndRun, RecordResult>;
 
 [[nodiscard]] std::int64_t id_of(const Message& message);
 

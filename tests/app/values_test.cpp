@@ -48,7 +48,9 @@ TEST(Values, NamesAreMatchedExactly) {
 TEST(Values, BackendsThatCannotRunHereSayWhy) {
   EXPECT_EQ(parse_comm("cpu", "threads").value(), engine::CommKind::threads);
   EXPECT_EQ(parse_comm("cpu", "loopback").value(), engine::CommKind::loopback);
-  EXPECT_EQ(parse_comm("cuda", "threads").error().kind, ErrorKind::runtime);
+  EXPECT_EQ(parse_comm("cuda", "threads").error().kind, ErrorKind::usage);
+  EXPECT_EQ(parse_comm("cuda", "loopback").value(), engine::CommKind::loopback);
+  EXPECT_EQ(parse_comm("cuda", "nccl").value(), engine::CommKind::nccl);
   EXPECT_EQ(parse_comm("cpu", "nccl").error().kind, ErrorKind::usage);
   EXPECT_EQ(parse_comm("tpu", "threads").error().kind, ErrorKind::usage);
 }

@@ -116,6 +116,7 @@ void set_heap(std::byte* block, std::size_t bytes) {
 }
 
 std::byte* take_stack(std::size_t bytes) {
+  if (!gpu_heap().is_open()) return nullptr;
   return static_cast<std::byte*>(gpu_heap().take(bytes));
 }
 

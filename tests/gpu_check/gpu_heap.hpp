@@ -9,7 +9,7 @@ namespace shardscope::engine::testing {
 /// The block must last until the process ends.
 void set_heap(std::byte* block, std::size_t bytes);
 
-/// A part of the block for a thread's stack, 0 if there is no room.
+/// A part of the block for a thread's stack, null without a block or room.
 [[nodiscard]] std::byte* take_stack(std::size_t bytes);
 
 }  // namespace shardscope::engine::testing

@@ -18,6 +18,7 @@
 #include "engine/cuda/host/ops.hpp"
 #include "engine/cuda/plugin.hpp"
 #include "tests/engine/cuda/device_under_test.hpp"
+#include "tests/engine/cuda/emulated_gpu.hpp"
 #include "tests/gpu_check/benchmarks.hpp"
 #include "tests/gpu_check/gpu_heap.hpp"
 
@@ -30,7 +31,8 @@ constexpr int kNoGpu = 2;
 
 struct Check {
   const char* name;
-  const char* filter;  ///< of the tests; null: not a test
+  const char* filter;       ///< of the tests; null: not a test
+  bool whole_runs = false;  ///< the engine's own memory: kernels reach nothing of the host's
 };
 
 constexpr Check kChecks[] = {
@@ -38,11 +40,21 @@ constexpr Check kChecks[] = {
     {"lookups", "CudaGather*:CudaCopyColumns.*:CudaSumColumns.*"},
     {"indices", "CudaBucketize.*:CudaGroupIds.*:CudaDedup.*:CudaSortIndex.*"},
     {"gradients", "CudaSegmentReduce.*:CudaSquareSum.*:CudaOptimizerUpdate.*"},
-    {"invariance", "CudaInvariance.*"},
+    {"invariance", "CudaInvariance.*", true},
     {"benchmarks", nullptr},
 };
 
 std::shared_ptr<Device> chosen_device;
+
+/// Whole runs are held to the device's memory, kernels are called on the tests' vectors.
+std::shared_ptr<Device> emulated_device(bool whole_runs) {
+  static const cuda::PluginTable unchecked = [] {
+    cuda::PluginTable plugin = cuda::emulated_plugin();
+    plugin.make_ops = cuda::make_host_cuda_ops;
+    return plugin;
+  }();
+  return *cuda::CudaDevice::create(whole_runs ? cuda::emulated_plugin() : unchecked);
+}
 
 struct TestRun {
   std::vector<char*> arguments;
@@ -64,7 +76,7 @@ int run_filtered(std::string filter) {
   TestRun run{{program.data(), filter.data()}};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  std::byte* stack = take_stack(kStackBytes);
+  std::byte* stack = take_stack(kStackBytes);  // null without the GPU's heap
   if (stack != nullptr) pthread_attr_setstack(&attributes, stack, kStackBytes);
   pthread_t thread{};
   if (pthread_create(&thread, &attributes, run_tests, &run) != 0) return 1;
@@ -83,17 +95,25 @@ int run_check(const Check& check, bool rehearse) {
       fmt::print("  speed needs a GPU\n");
       return kNoGpu;
     }
+    if (check.whole_runs) {
+      chosen_device = emulated_device(true);
+      return run_filtered(check.filter);
+    }
     auto* heap = static_cast<std::byte*>(std::malloc(kHeapBytes));
     if (heap == nullptr) return 1;
     set_heap(heap, kHeapBytes);
-    chosen_device = cuda::make_host_cuda_device();
+    chosen_device = emulated_device(false);
     return run_filtered(check.filter);
   }
   const Result<const cuda::PluginTable*> plugin = cuda::cuda_plugin();
   if (!plugin) return no_gpu(plugin.error());
-  auto device = cuda::CudaDevice::create(**plugin, 0);
+  auto device = cuda::CudaDevice::create(**plugin);
   if (!device) return no_gpu(device.error());
   if (check.filter == nullptr) return run_benchmarks(**plugin) ? 0 : 1;
+  if (check.whole_runs) {
+    chosen_device = std::move(*device);
+    return run_filtered(check.filter);
+  }
   void* heap = nullptr;
   if (const int error = (*plugin)->runtime.allocate_pinned(&heap, kHeapBytes); error != 0) {
     return no_gpu(cuda::runtime_error((*plugin)->runtime, error, "cudaMallocHost", ""));
@@ -122,6 +142,12 @@ int run(const std::vector<std::string>& arguments) {
 std::shared_ptr<Device> device_under_test() {
   return chosen_device;
 }
+
+std::shared_ptr<Device> pipeline_device(CommKind comm) {
+  return comm == CommKind::loopback ? chosen_device : nullptr;
+}
+
+void defer_streams(bool /*deferred*/) {}
 
 void vary_order(std::uint64_t seed) {
   cuda::host::set_order_seed(seed);

@@ -10,96 +10,22 @@
 
 #include "profiler/clock.hpp"
 #include "profiler/cupti_collector.hpp"
-#include "tests/profiler/cupti_buffers.hpp"
+#include "tests/profiler/fake_cupti.hpp"
 #include "tests/profiler/recording_sink.hpp"
 
 namespace shardscope::cupti {
 namespace {
 
-/// What the fake library was told and what it does. Its functions carry no pointer of ours.
-struct FakeCupti {
-  std::uint32_t version = 130001;
-  int enable_error = kSuccess;
-  std::uint32_t failing_kind = 0;  ///< enable_error is for this kind
-  std::set<std::uint32_t> enabled;
-  BufferRequested requested = nullptr;
-  BufferCompleted completed = nullptr;
-  std::atomic<std::size_t> dropped{0};
-  std::vector<std::uint64_t> stack;
-  std::vector<std::uint8_t> last;  ///< handed over at the forced flush
-};
-
-FakeCupti* fake = nullptr;
-
-/// Fills a buffer of the collector and gives it back, from the calling thread.
-void deliver(const std::vector<std::uint8_t>& bytes) {
-  std::uint8_t* buffer = nullptr;
-  std::size_t size = 0;
-  std::size_t most = 1;
-  fake->requested(&buffer, &size, &most);
-  ASSERT_NE(buffer, nullptr);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer) % 8, 0U);
-  EXPECT_EQ(most, 0U);
-  ASSERT_LE(bytes.size(), size);
-  std::memcpy(buffer, bytes.data(), bytes.size());
-  fake->completed(nullptr, 0, buffer, size, bytes.size());
-}
-
-CuptiApi fake_api() {
-  CuptiApi api = walking_api();
-  api.get_version = [](std::uint32_t* version) {
-    *version = fake->version;
-    return kSuccess;
-  };
-  api.set_attribute = [](int, std::size_t*, void*) { return kSuccess; };
-  api.set_thread_id_type = [](int) { return kSuccess; };
-  api.register_timestamp = [](std::uint64_t (*)()) { return kSuccess; };
-  api.register_callbacks = [](BufferRequested requested, BufferCompleted completed) {
-    fake->requested = requested;
-    fake->completed = completed;
-    return kSuccess;
-  };
-  api.enable = [](std::uint32_t kind) {
-    if (kind == fake->failing_kind) return fake->enable_error;
-    fake->enabled.insert(kind);
-    return kSuccess;
-  };
-  api.disable = [](std::uint32_t kind) {
-    fake->enabled.erase(kind);
-    return kSuccess;
-  };
-  api.flush_all = [](std::uint32_t flag) {
-    if (flag == kFlushForced && !fake->last.empty()) deliver(fake->last);
-    return kSuccess;
-  };
-  api.dropped_records = [](void*, std::uint32_t, std::size_t* dropped) {
-    *dropped = fake->dropped.exchange(0);
-    return kSuccess;
-  };
-  api.push_correlation = [](std::uint32_t, std::uint64_t id) {
-    fake->stack.push_back(id);
-    return kSuccess;
-  };
-  api.pop_correlation = [](std::uint32_t, std::uint64_t* id) {
-    if (fake->stack.empty()) return 1;
-    *id = fake->stack.back();
-    fake->stack.pop_back();
-    return kSuccess;
-  };
-  api.error_text = [](int, const char** text) {
-    *text = "made by the test";
-    return kSuccess;
-  };
-  return api;
-}
-
 class CuptiCollector : public ::testing::Test {
  protected:
-  CuptiCollector() { fake = &cupti; }
-  ~CuptiCollector() override { fake = nullptr; }
+  CuptiCollector() { fake_cupti() = &cupti; }
+  ~CuptiCollector() override {
+    fake_cupti() = nullptr;
+    correlation_stack().clear();
+  }
 
   FakeCupti cupti;
-  CuptiApi api = fake_api();
+  CuptiApi api = fake_cupti_api();
   test::RecordingSink sink;
   CollectorConfig config{5, 1000, {0}, std::chrono::milliseconds(1)};
 };
@@ -132,10 +58,10 @@ TEST_F(CuptiCollector, KeepsOneWorkAThreadOnCuptisStack) {
   ASSERT_TRUE(collector);
   (*collector)->begin_work({0, 1, Stage::input_dist, Work::RB});
   (*collector)->begin_work({0, 1, Stage::update, Work::RB});
-  ASSERT_EQ(cupti.stack.size(), 1U);
-  EXPECT_EQ(from_external_id(cupti.stack[0]).stage, Stage::update);
+  ASSERT_EQ(correlation_stack().size(), 1U);
+  EXPECT_EQ(from_external_id(correlation_stack()[0]).stage, Stage::update);
   (*collector)->end_work();
-  EXPECT_TRUE(cupti.stack.empty());
+  EXPECT_TRUE(correlation_stack().empty());
 }
 
 TEST_F(CuptiCollector, SaysThatAnotherProfilerIsAttached) {

@@ -8,27 +8,9 @@
 #include "engine/cuda/index_ops.cu"
 
 namespace shardscope::engine::cuda {
-namespace {
 
-class HostCudaDevice final : public Device {
- public:
-  Ops& ops() override { return ops_; }
-  Result<std::unique_ptr<Stream>> stream(StreamMode mode, const char* name) override {
-    return make_cpu_stream(mode, name);
-  }
-  Result<std::shared_ptr<std::byte>> allocate(std::int64_t /*bytes*/,
-                                              std::string_view /*purpose*/) override {
-    return std::shared_ptr<std::byte>();
-  }
-
- private:
-  CudaOps ops_;
-};
-
-}  // namespace
-
-std::shared_ptr<Device> make_host_cuda_device() {
-  return std::make_shared<HostCudaDevice>();
+Ops* make_host_cuda_ops() {
+  return new CudaOps;
 }
 
 }  // namespace shardscope::engine::cuda

@@ -1,13 +1,11 @@
 #pragma once
-// The cuda device on the CPU, for tests: its operations run every kernel in host/block.hpp.
-
-#include <memory>
+// The operations of the cuda device on the CPU, for tests: every kernel runs in host/block.hpp.
 
 #include "engine/device.hpp"
 
 namespace shardscope::engine::cuda {
 
-/// On cpu streams and memory of the host.
-[[nodiscard]] std::shared_ptr<Device> make_host_cuda_device();
+/// For streams of any device whose memory is the host's. The caller owns them.
+[[nodiscard]] Ops* make_host_cuda_ops();
 
 }  // namespace shardscope::engine::cuda

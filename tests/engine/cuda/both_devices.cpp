@@ -23,7 +23,7 @@ void expect_equal_on_both(int cases,
   const std::unique_ptr<Ops> cpu = make_cpu_ops();
   const std::shared_ptr<Device> device = device_under_test();
   const auto stream = make_cpu_stream(StreamMode::inline_, "both");
-  const auto device_stream = device->stream(StreamMode::inline_, "both");
+  const auto device_stream = device->stream(0, StreamMode::inline_, "both");
   ASSERT_TRUE(device_stream) << to_string(device_stream.error());
   for_random_cases(scaled_cases(cases), [&](std::uint64_t seed) {
     Transcript expected;

@@ -2,12 +2,28 @@
 
 #include "engine/cuda/host/block.hpp"
 #include "engine/cuda/host/ops.hpp"
+#include "tests/engine/cuda/emulated_gpu.hpp"
 
 namespace shardscope::engine::testing {
 
 std::shared_ptr<Device> device_under_test() {
-  static const std::shared_ptr<Device> device = cuda::make_host_cuda_device();
+  static const cuda::PluginTable plugin = [] {
+    cuda::PluginTable made = cuda::emulated_plugin();
+    made.make_ops = cuda::make_host_cuda_ops;
+    return made;
+  }();
+  static const std::shared_ptr<Device> device = *cuda::CudaDevice::create(plugin);
   return device;
+}
+
+std::shared_ptr<Device> pipeline_device(CommKind comm) {
+  static const std::shared_ptr<Device> one = cuda::make_emulated_device();
+  static const std::shared_ptr<Device> several = cuda::make_emulated_device(8);
+  return comm == CommKind::nccl ? several : one;
+}
+
+void defer_streams(bool deferred) {
+  cuda::set_emulated_streams(deferred ? StreamMode::deferred : StreamMode::threaded);
 }
 
 void vary_order(std::uint64_t seed) {

@@ -217,15 +217,19 @@ FakeNcclFaults& fake_nccl_faults() {
   return faults;
 }
 
-NcclPort fake_nccl_port() {
+const NcclApi& fake_nccl_api() {
   static const NcclApi api = make_api();
+  return api;
+}
+
+NcclPort fake_nccl_port() {
   static const std::unique_ptr<Ops> ops = make_cpu_ops();
   NcclPort port;
-  port.nccl = &api;
+  port.nccl = &fake_nccl_api();
   port.ops = ops.get();
   port.native = [](Stream& stream) { return static_cast<void*>(&stream); };
   port.set_device = [](std::int32_t) {};
-  port.allocate = [](std::int64_t bytes) {
+  port.allocate = [](std::int32_t, std::int64_t bytes) {
     return std::calloc(1, static_cast<std::size_t>(bytes));
   };
   port.free = [](void* memory) { std::free(memory); };

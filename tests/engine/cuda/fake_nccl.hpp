@@ -23,6 +23,8 @@ struct FakeNcclFaults {
 
 [[nodiscard]] FakeNcclFaults& fake_nccl_faults();
 
+[[nodiscard]] const NcclApi& fake_nccl_api();
+
 /// The fake with cpu streams, cpu operations and host memory.
 [[nodiscard]] NcclPort fake_nccl_port();
 

@@ -45,8 +45,8 @@ void fill_device_functions(RuntimeApi& api) {
     return kCudaSuccess;
   };
   api.set_device = [](int) { return call_of("set_device"); };
-  api.device_name = [](int, char* name, int bytes) {
-    std::snprintf(name, static_cast<std::size_t>(bytes), "Fake");
+  api.device_info = [](int, DeviceInfo* info) {
+    std::snprintf(info->name, sizeof(info->name), "Fake");
     return kCudaSuccess;
   };
   api.memory = [](std::size_t* free_bytes, std::size_t* total) {
@@ -68,6 +68,14 @@ void fill_memory_functions(RuntimeApi& api) {
     return give("allocate_pinned", memory, bytes);
   };
   api.free_pinned = [](void* memory) { return take_back("free_pinned", memory); };
+  api.copy = [](void* to, const void* from, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
+    return call_of("copy");
+  };
+  api.set = [](void* to, int value, std::size_t bytes) {
+    std::memset(to, value, bytes);
+    return call_of("set");
+  };
   api.allocate_async = [](void** memory, std::size_t bytes, NativeStream) {
     return give("allocate_async", memory, bytes);
   };
@@ -95,6 +103,10 @@ void fill_stream_functions(RuntimeApi& api) {
   api.record_event = [](NativeEvent, NativeStream) { return call_of("record_event"); };
   api.query_event = [](NativeEvent) { return call_of("query_event"); };
   api.synchronize_event = [](NativeEvent) { return call_of("synchronize_event"); };
+  api.elapsed_ms = [](float* ms, NativeEvent, NativeEvent) {
+    *ms = the_machine->elapsed_ms;
+    return call_of("elapsed_ms");
+  };
 }
 
 }  // namespace

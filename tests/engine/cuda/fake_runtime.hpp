@@ -16,6 +16,7 @@ struct FakeMachine {
   int driver = 13000;
   std::size_t free_bytes = std::size_t{1} << 30;
   bool peers = true;
+  float elapsed_ms = 0;               ///< between any two events
   std::map<std::string, int> errors;  ///< by function: what it returns from now on
   std::map<std::string, int> calls;   ///< by function
   int open = 0;                       ///< streams, events and allocations not given back

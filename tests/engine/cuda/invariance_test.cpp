@@ -1,5 +1,6 @@
-// The law of the engine on the cuda device: whole iterations through all of its operations, every
-// kernel in the harness, the ranks one after another (loopback).
+// The law of the engine on the cuda device: whole iterations through engine, streams, memory and
+// communicators as they run on GPUs. In test_cuda the kernels run in the harness on an emulated
+// runtime, the ranks one after another (loopback) or a GPU each behind a fake NCCL.
 
 #include <gtest/gtest.h>
 
@@ -21,18 +22,42 @@ constexpr int kDeviceCases = 200;
 constexpr int kDeviceCases = 60;
 #endif
 
+/// Every second case by NCCL, every second of those on streams that run when they must.
+PipelineCase on_device(PipelineCase value, int n) {
+  const bool nccl = n % 2 == 1 && value.topology.ranks() <= 8;
+  value.comm = nccl ? CommKind::nccl : CommKind::loopback;
+  value.device = testing::pipeline_device(value.comm);
+  value.deferred = false;
+  return value;
+}
+
 TEST(CudaInvariance, EveryLayoutLearnsWhatOneRankLearns) {
   const std::uint64_t seed = testing::test_seed();
   const int cases = testing::scaled_cases(kDeviceCases);
   std::cout << "seed " << seed << ", " << cases << " cases\n";
+  int ran = 0;
   for (int n = 0; n < cases; ++n) {
-    PipelineCase value = make_case(seed, n);
-    value.comm = CommKind::loopback;
-    value.device = testing::device_under_test();
+    const PipelineCase value = on_device(make_case(seed, n), n);
+    if (value.device == nullptr) continue;
+    testing::defer_streams(n % 4 == 3);
     const auto wrong = run_case(value);
+    testing::defer_streams(false);
     ASSERT_FALSE(wrong) << "case " << n << " of seed " << seed << ": " << *wrong << "\n"
                         << to_json(value);
+    ++ran;
   }
+  EXPECT_GT(ran, 0);
+}
+
+TEST(CudaInvariance, NoticesAPlantedFault) {
+  const std::uint64_t seed = testing::test_seed();
+  int noticed = 0;
+  for (int n = 0; n < 12 && noticed == 0; ++n) {
+    const PipelineCase value = on_device(make_case(seed, n), n);
+    if (value.device == nullptr || value.topology.ranks() < 2) continue;
+    noticed += run_case(value, Fault::missing_rank).has_value() ? 1 : 0;
+  }
+  EXPECT_GT(noticed, 0) << "seed " << seed;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "engine/cuda/capabilities.hpp"
 #include "engine/cuda/cuda_stream.hpp"
 #include "engine/cuda/device_memory.hpp"
+#include "profiler/clock.hpp"
 #include "tests/engine/cuda/fake_runtime.hpp"
 
 namespace shardscope::engine::cuda {
@@ -38,11 +39,37 @@ TEST(CudaStream, RunsTasksOnTheCallingThreadOnceItIsIdle) {
   const RuntimeApi runtime = fake_runtime(machine);
   auto stream = CudaStream::create(runtime, 0, "rank 0", HostTasks::inline_);
   ASSERT_TRUE(stream);
+  const int waits = machine.calls["synchronize_event"];
   bool ran = false;
   (*stream)->enqueue([&ran] { ran = true; });
   EXPECT_TRUE(ran);
   EXPECT_EQ(machine.calls["host_function"], 0);
-  EXPECT_EQ(machine.calls["synchronize_event"], 1);
+  EXPECT_EQ(machine.calls["synchronize_event"], waits + 1);
+}
+
+TEST(CudaStream, MarksMomentsByItsEventsAndGivesThemBack) {
+  FakeMachine machine;
+  machine.elapsed_ms = 2.5F;
+  const RuntimeApi runtime = fake_runtime(machine);
+  {
+    const std::int64_t before_ns = steady_ns();
+    auto stream = CudaStream::create(runtime, 0, "rank 0", HostTasks::queued);
+    ASSERT_TRUE(stream);
+    Moment first;
+    Moment second;
+    (*stream)->mark(&first);
+    (*stream)->mark(&second);
+    EXPECT_EQ(first.ns, 0) << "the clock is read behind the block";
+    (*stream)->resolve_marks();
+    EXPECT_GE(first.ns, before_ns + 2'500'000);
+    EXPECT_LE(first.ns, steady_ns() + 2'500'000);
+    EXPECT_EQ(first.busy_ns, first.ns);
+    EXPECT_EQ(second.ns, first.ns);
+    const int made = machine.calls["create_event"];
+    (*stream)->mark(&first);
+    EXPECT_EQ(machine.calls["create_event"], made) << "events are used again";
+  }
+  EXPECT_EQ(machine.open, 0);
 }
 
 TEST(CudaStream, UploadsMoreThanItsPinnedMemoryHolds) {

@@ -43,9 +43,10 @@ Status run_one(const RunPlan& plan, const RankBatch& batch) {
   auto fabric = ThreadsFabric::create(plan.topology, 1);
   EXPECT_TRUE(fabric.has_value());
   const auto ops = make_cpu_ops();
-  auto runner = RankRunner::create(plan, 0, **fabric, StreamMode::threaded, *ops, nullptr);
+  const BatchRing batches = {{batch}};
+  auto runner = RankRunner::create(plan, 0, **fabric, StreamMode::threaded, *ops, batches, nullptr);
   EXPECT_TRUE(runner.has_value());
-  return (*runner)->run({{batch}}, {0, 1});
+  return (*runner)->run({0, 1});
 }
 
 TEST(RankRunner, RunsWhatItsBuffersHold) {

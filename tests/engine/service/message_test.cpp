@@ -32,6 +32,24 @@ Span a_span(int index) {
   return span;
 }
 
+ActivityRecord an_activity(int index) {
+  ActivityRecord record;
+  record.kind = ActivityRecord::Kind::memcpy;
+  record.start_ns = -1;
+  record.end_ns = std::int64_t{1} << 50;
+  record.correlation = 0xffffffffU;
+  record.graph_node = ~std::uint64_t{0};
+  record.grid = {index, 2, 3};
+  record.block = {4, 5, 6};
+  record.stage = Stage::update;
+  record.work = Work::UB;
+  record.attributed = true;
+  record.name = index % 2 == 0 ? "gather_pool_kernel" : "cudaLaunchKernel_v7000";
+  record.source = MemoryKind::managed;
+  record.event = 9;
+  return record;
+}
+
 /// One of every alternative, fields filled.
 std::vector<Message> one_of_each() {
   RunInfo info;
@@ -41,6 +59,7 @@ std::vector<Message> one_of_each() {
   info.layout_json = R"({"format": "shardscope.layout/1"})";
   info.seed = std::numeric_limits<std::uint64_t>::max();
   info.ranks = 8;
+  info.gpus = {{.id = 0, .name = "one", .uuid = "GPU-1", .memory_bytes = 5}, {.id = 1}};
   RunSummary summary;
   summary.iteration_ms = std::nan("");
   summary.complete = false;
@@ -64,6 +83,7 @@ std::vector<Message> one_of_each() {
       BeginRun{11, info},
       RecordSpans{0, 12, {a_span(1), a_span(2), a_span(3)}},
       RecordIterations{0, 12, {an_iteration(5)}},
+      RecordActivities{0, 12, {an_activity(1), an_activity(2)}},
       RecordDropped{0, 12, 4},
       EndRun{12, 12, summary},
       RecordResult{13, "curve", "{}"},
@@ -88,6 +108,31 @@ TEST(Message, RecordsArriveAsTheyWere) {
   EXPECT_EQ(std::get<RecordSpans>(read).spans, (std::vector<Span>{a_span(1), a_span(2)}));
   const Message samples = message_of(frame_of(Samples{3, 12, {an_iteration(2)}})).value();
   EXPECT_EQ(std::get<Samples>(samples).iterations, std::vector<Iteration>{an_iteration(2)});
+}
+
+TEST(Message, ActivitiesArriveWithTheirNames) {
+  const Message read =
+      message_of(frame_of(RecordActivities{0, 12, {an_activity(1), an_activity(2)}})).value();
+  const std::vector<ActivityRecord>& records = std::get<RecordActivities>(read).activities;
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].name, "cudaLaunchKernel_v7000");
+  EXPECT_EQ(records[1].name, "gather_pool_kernel");
+  EXPECT_EQ(records[1].grid, (std::array<std::int32_t, 3>{2, 2, 3}));
+  EXPECT_EQ(records[1].correlation, 0xffffffffU);
+  EXPECT_EQ(records[1].graph_node, ~std::uint64_t{0});
+  EXPECT_EQ(records[1].source, MemoryKind::managed);
+  EXPECT_EQ(records[1].stage, Stage::update);
+  const Message begun = message_of(frame_of(one_of_each()[14])).value();
+  EXPECT_EQ(std::get<BeginRun>(begun).info.gpus.at(0).uuid, "GPU-1");
+}
+
+TEST(Message, ActivitiesOfANameThatIsNotThereAreRefused) {
+  const Frame good = frame_of(RecordActivities{0, 12, {an_activity(1)}});
+  Frame nameless = good;
+  const std::size_t at = nameless.json.find("[\"cuda");
+  nameless.json.replace(at, nameless.json.find(']', at) - at, "[");
+  ASSERT_FALSE(message_of(nameless));
+  EXPECT_NE(to_string(message_of(nameless).error()).find("does not exist"), std::string::npos);
 }
 
 /// What the error of a refused text says.

@@ -1,0 +1,262 @@
+#include "tests/engine/cuda/emulated_gpu.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "profiler/clock.hpp"
+#include "tests/engine/cuda/address_checked_ops.hpp"
+#include "tests/engine/cuda/fake_nccl.hpp"
+
+namespace shardscope::engine::cuda {
+namespace {
+
+constexpr int kEmulatedGpus = 8;
+constexpr std::size_t kMemoryAlignment = 256;
+
+struct EmulatedEvent {
+  Stream* stream = nullptr;
+  Event event;
+  std::atomic<std::int64_t> ns{0};
+};
+
+/// What is open, by address. One machine a process: the runtime's functions carry no state.
+struct EmulatedState {
+  std::mutex mutex;
+  std::map<const std::byte*, std::int64_t, std::greater<>> memory;
+  std::int64_t used_bytes = 0;
+  std::map<std::string, int> errors;
+  int open = 0;
+  std::atomic<std::int64_t> memory_bytes{std::int64_t{64} << 30};
+  std::atomic<StreamMode> streams{StreamMode::threaded};
+};
+
+EmulatedState& state() {
+  static EmulatedState one;
+  return one;
+}
+
+int error_of(const char* function) {
+  const std::lock_guard lock(state().mutex);
+  const auto found = state().errors.find(function);
+  return found == state().errors.end() ? kCudaSuccess : found->second;
+}
+
+void count(int change) {
+  const std::lock_guard lock(state().mutex);
+  state().open += change;
+}
+
+Stream& stream_of(NativeStream stream) {
+  return *static_cast<Stream*>(stream);
+}
+
+int emulated_allocate(void** memory, std::size_t bytes, int /*device*/) {
+  if (const int error = error_of("allocate"); error != kCudaSuccess) return error;
+  const std::size_t room = (std::max<std::size_t>(bytes, 1) + kMemoryAlignment - 1) /
+                           kMemoryAlignment * kMemoryAlignment;
+  auto* at = static_cast<std::byte*>(std::aligned_alloc(kMemoryAlignment, room));
+  // As on a GPU, what was never written holds nothing.
+  std::memset(at, 0xCB, room);
+  const std::lock_guard lock(state().mutex);
+  state().memory[at] = static_cast<std::int64_t>(bytes);
+  state().used_bytes += static_cast<std::int64_t>(bytes);
+  ++state().open;
+  *memory = at;
+  return kCudaSuccess;
+}
+
+int emulated_free(void* memory) {
+  {
+    const std::lock_guard lock(state().mutex);
+    const auto found = state().memory.find(static_cast<std::byte*>(memory));
+    if (found == state().memory.end()) return 1;
+    state().used_bytes -= found->second;
+    state().memory.erase(found);
+    --state().open;
+  }
+  std::free(memory);
+  return kCudaSuccess;
+}
+
+void fill_device(RuntimeApi& api) {
+  api.device_count = [](int* devices) {
+    *devices = kEmulatedGpus;
+    return error_of("device_count");
+  };
+  api.driver_version = api.runtime_version = [](int* version) {
+    *version = 13000;
+    return kCudaSuccess;
+  };
+  api.set_device = [](int) { return error_of("set_device"); };
+  api.device_info = [](int device, DeviceInfo* info) {
+    std::snprintf(info->name, sizeof(info->name), "emulated %d", device);
+    info->multiprocessors = 4;
+    return kCudaSuccess;
+  };
+  api.memory = [](std::size_t* free_bytes, std::size_t* total) {
+    const std::lock_guard lock(state().mutex);
+    *total = static_cast<std::size_t>(state().memory_bytes.load());
+    *free_bytes = static_cast<std::size_t>(
+        std::max<std::int64_t>(state().memory_bytes - state().used_bytes, 0));
+    return kCudaSuccess;
+  };
+  api.can_access_peer = [](int* can, int, int) {
+    *can = 1;
+    return kCudaSuccess;
+  };
+  api.enable_peer_access = [](int) { return kCudaSuccess; };
+  api.error_name = [](int error) {
+    return error == kCudaOutOfMemory ? "cudaErrorMemoryAllocation" : "cudaErrorUnknown";
+  };
+  api.error_text = [](int) { return "made by the test"; };
+}
+
+void fill_memory(RuntimeApi& api) {
+  api.allocate = emulated_allocate;
+  api.free = emulated_free;
+  api.allocate_pinned = [](void** memory, std::size_t bytes) {
+    *memory = std::malloc(bytes);
+    count(1);
+    return error_of("allocate_pinned");
+  };
+  api.free_pinned = [](void* memory) {
+    std::free(memory);
+    count(-1);
+    return kCudaSuccess;
+  };
+  api.copy = [](void* to, const void* from, std::size_t bytes) {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+    return error_of("copy");
+  };
+  api.set = [](void* to, int value, std::size_t bytes) {
+    if (bytes > 0) std::memset(to, value, bytes);
+    return error_of("set");
+  };
+  api.allocate_async = [](void** memory, std::size_t bytes, NativeStream) {
+    return emulated_allocate(memory, bytes, 0);
+  };
+  api.free_async = [](void* memory, NativeStream stream) {
+    stream_of(stream).enqueue([memory] { emulated_free(memory); });
+    return kCudaSuccess;
+  };
+  api.copy_async = [](void* to, const void* from, std::size_t bytes, NativeStream stream) {
+    stream_of(stream).enqueue([to, from, bytes] { std::memcpy(to, from, bytes); });
+    return error_of("copy_async");
+  };
+  api.set_async = [](void* to, int value, std::size_t bytes, NativeStream stream) {
+    stream_of(stream).enqueue([to, value, bytes] { std::memset(to, value, bytes); });
+    return error_of("set_async");
+  };
+}
+
+void fill_streams(RuntimeApi& api) {
+  api.create_stream = [](NativeStream* stream) {
+    if (const int error = error_of("create_stream"); error != kCudaSuccess) return error;
+    *stream = make_cpu_stream(state().streams, "emulated").release();
+    count(1);
+    return kCudaSuccess;
+  };
+  api.destroy_stream = [](NativeStream stream) {
+    delete static_cast<Stream*>(stream);
+    count(-1);
+    return kCudaSuccess;
+  };
+  api.wait_event = [](NativeStream stream, NativeEvent event) {
+    stream_of(stream).wait(static_cast<EmulatedEvent*>(event)->event);
+    return error_of("wait_event");
+  };
+  api.host_function = [](NativeStream stream, void (*function)(void*), void* argument) {
+    stream_of(stream).enqueue([function, argument] { function(argument); });
+    return error_of("host_function");
+  };
+  api.create_event = [](NativeEvent* event) {
+    *event = new EmulatedEvent;
+    count(1);
+    return error_of("create_event");
+  };
+  api.destroy_event = [](NativeEvent event) {
+    delete static_cast<EmulatedEvent*>(event);
+    count(-1);
+    return kCudaSuccess;
+  };
+  api.record_event = [](NativeEvent event, NativeStream stream) {
+    auto* recorded = static_cast<EmulatedEvent*>(event);
+    stream_of(stream).enqueue([recorded] { recorded->ns = steady_ns(); });
+    recorded->stream = &stream_of(stream);
+    recorded->event = recorded->stream->record();
+    return error_of("record_event");
+  };
+  api.query_event = [](NativeEvent) { return kCudaSuccess; };
+  api.synchronize_event = [](NativeEvent event) {
+    auto* recorded = static_cast<EmulatedEvent*>(event);
+    if (recorded->stream != nullptr) recorded->stream->synchronize(recorded->event);
+    return error_of("synchronize_event");
+  };
+  api.elapsed_ms = [](float* ms, NativeEvent begin, NativeEvent end) {
+    const std::int64_t ns =
+        static_cast<EmulatedEvent*>(end)->ns - static_cast<EmulatedEvent*>(begin)->ns;
+    *ms = static_cast<float>(static_cast<double>(ns) * 1e-6);
+    return error_of("elapsed_ms");
+  };
+}
+
+}  // namespace
+
+void set_emulated_streams(StreamMode mode) {
+  state().streams = mode;
+}
+
+void set_emulated_error(const char* function, int error) {
+  const std::lock_guard lock(state().mutex);
+  state().errors[function] = error;
+}
+
+void set_emulated_memory(std::int64_t bytes) {
+  state().memory_bytes = bytes;
+}
+
+bool is_emulated_memory(const void* memory, std::int64_t bytes) {
+  const auto* at = static_cast<const std::byte*>(memory);
+  const std::lock_guard lock(state().mutex);
+  const auto found = state().memory.lower_bound(at);
+  return found != state().memory.end() && at + bytes <= found->first + found->second;
+}
+
+int emulated_open() {
+  const std::lock_guard lock(state().mutex);
+  return state().open;
+}
+
+const PluginTable& emulated_plugin() {
+  static const PluginTable table = [] {
+    PluginTable made;
+    made.build_id = "emulated";
+    made.architectures = "none";
+    fill_device(made.runtime);
+    fill_memory(made.runtime);
+    fill_streams(made.runtime);
+    made.make_ops = make_address_checked_ops;
+    return made;
+  }();
+  return table;
+}
+
+std::shared_ptr<CudaDevice> make_emulated_device(int gpus) {
+  CudaDeviceConfig config;
+  config.gpus.resize(static_cast<std::size_t>(gpus));
+  std::iota(config.gpus.begin(), config.gpus.end(), 0);
+  config.nccl = [] { return Result<const NcclApi*>(&fake_nccl_api()); };
+  auto device = CudaDevice::create(emulated_plugin(), std::move(config));
+  return device ? *device : nullptr;
+}
+
+}  // namespace shardscope::engine::cuda
