@@ -13,6 +13,7 @@
 
 #include "engine/cuda/cuda_stream.hpp"
 #include "engine/cuda/device_memory.hpp"
+#include "profiler/clock.hpp"
 
 namespace shardscope::engine::testing {
 namespace {
@@ -25,6 +26,8 @@ constexpr std::int64_t kBagIds = 20;
 constexpr std::int64_t kBags = 65536;
 constexpr int kRounds = 20;
 constexpr int kInputSets = 4;
+/// Rows of a table that is trained: their state stays small.
+constexpr std::int64_t kMostRows = std::int64_t{8} << 20;
 constexpr std::int64_t kMostTableBytes = std::int64_t{8} << 30;
 
 /// What the figures share: a stream, a table and input sets.
@@ -79,9 +82,133 @@ class SpeedCheck {
     });
   }
 
+  /// Backward and row-wise adagrad of the same bags: gradient rows, sort, sums, update. Bytes: the
+  /// bags' gradients, of each distinct row its reduced gradient (written, read twice), its weights
+  /// and state (read, written), and the ids.
+  [[nodiscard]] double backward_speed(bool skewed) {
+    const std::int64_t ids = kBags * kBagIds;
+    const std::int64_t rows = std::min(table_bytes_ / (kDim * 4), kMostRows);
+    if (!draw_ids(rows, skewed) || !prepare_backward(ids, rows)) return 0;
+    const double ms = milliseconds([&](int round) {
+      sort_.rows = ids_[static_cast<std::size_t>(round % kInputSets)];
+      ops_->expand_bags(*stream_, {&expand_, 1});
+      ops_->sort_index(*stream_, {&sort_, 1});
+      ops_->segment_reduce(*stream_, {&reduce_, 1});
+      ops_->square_sum(*stream_, {&square_, 1});
+      ops_->optimizer_update(*stream_, {&update_, 1}, round + 1);
+    });
+    const auto unique = static_cast<double>(*sort_.unique_count);
+    return (static_cast<double>(ids) * (kDim * 4.0 + 4) + unique * (5 * kDim * 4.0 + 8)) /
+           (ms * 1e-3);
+  }
+
+  /// Milliseconds of forward, backward and update of the same bags: what a framework's embedding
+  /// bag is compared with.
+  [[nodiscard]] double step_ms() {
+    const std::int64_t rows = std::min(table_bytes_ / (kDim * 4), kMostRows);
+    if (!draw_ids(rows, false) || !prepare_backward(kBags * kBagIds, rows)) return 0;
+    return milliseconds([&](int round) {
+      std::byte* const ids = ids_[static_cast<std::size_t>(round % kInputSets)];
+      pool_.rows = table_;
+      pool_.row_type = DType::fp32;
+      pool_.ids = sort_.rows = ids;
+      ops_->gather_pool(*stream_, {&pool_, 1});
+      ops_->expand_bags(*stream_, {&expand_, 1});
+      ops_->sort_index(*stream_, {&sort_, 1});
+      ops_->segment_reduce(*stream_, {&reduce_, 1});
+      ops_->square_sum(*stream_, {&square_, 1});
+      ops_->optimizer_update(*stream_, {&update_, 1}, round + 1);
+    });
+  }
+
+  /// One lookup of 26 tables in one list, batch 8,192, a single id a bag: the time on the GPU and
+  /// the host's time to enqueue it.
+  struct Launch {
+    double gpu_ms = 0;
+    double host_ms = 0;
+  };
+  [[nodiscard]] Launch many_tables() {
+    constexpr std::int64_t kTables = 26;
+    constexpr std::int64_t kBatch = 8192;
+    const std::int64_t rows = std::min<std::int64_t>(table_bytes_ / (kDim * 4) / kTables, 1000000);
+    if (!draw_ids(rows, true)) return {};
+    std::vector<GatherPool> calls(kTables);
+    std::byte* ones = allocate(kBatch * 4);
+    std::byte* outs = allocate(kTables * kBatch * kDim * 4);
+    if (ones == nullptr || outs == nullptr) return {};
+    std::fill_n(reinterpret_cast<std::int32_t*>(ones), kBatch, 1);
+    for (std::int64_t t = 0; t < kTables; ++t) {
+      GatherPool& call = calls[static_cast<std::size_t>(t)];
+      call.rows = table_ + t * rows * kDim * 4;
+      call.row_stride = call.width = kDim;
+      call.bags = kBatch;
+      call.lengths = reinterpret_cast<const std::int32_t*>(ones);
+      call.ids = ids_[0] + t * kBatch * 4;
+      call.out = outs + t * kBatch * kDim * 4;
+      call.out_stride = kDim;
+    }
+    Launch launch;
+    std::int64_t host_ns = 0;
+    launch.gpu_ms = milliseconds([&](int) {
+      const std::int64_t before_ns = steady_ns();
+      ops_->gather_pool(*stream_, calls);
+      host_ns += steady_ns() - before_ns;
+    });
+    launch.host_ms = static_cast<double>(host_ns) * 1e-6 / (kRounds + kInputSets);
+    return launch;
+  }
+
   [[nodiscard]] Status status() const { return stream_->status(); }
 
  private:
+  bool prepare_backward(std::int64_t ids, std::int64_t rows) {
+    if (state_ == nullptr) {
+      state_ = allocate(kMostRows * 4);
+      gradient_row_ = allocate(ids * 4);
+      sorted_ = allocate(ids * 4);
+      offsets_ = allocate(ids * 4 + 4);
+      unique_ = allocate(ids * 8 + 8);
+      wgrad_ = allocate(ids * kDim * 4);
+      sums_ = allocate(ids * 4);
+    }
+    for (const std::byte* part :
+         {state_, gradient_row_, sorted_, offsets_, unique_, wgrad_, sums_}) {
+      if (part == nullptr) return false;
+    }
+    expand_.bags = pool_.bags = kBags;
+    expand_.lengths = pool_.lengths = reinterpret_cast<const std::int32_t*>(lengths_);
+    expand_.gradient_row = reinterpret_cast<std::uint32_t*>(gradient_row_);
+    pool_.row_stride = pool_.width = kDim;
+    pool_.out = out_;
+    pool_.out_stride = kDim;
+    sort_.count = ids;
+    sort_.row_limit = rows;
+    sort_.gradient_row = expand_.gradient_row;
+    sort_.unique_count = reinterpret_cast<std::int64_t*>(unique_);
+    sort_.unique_rows = sort_.unique_count + 1;
+    sort_.offsets = reinterpret_cast<std::uint32_t*>(offsets_);
+    sort_.sorted_gradient_row = reinterpret_cast<std::uint32_t*>(sorted_);
+    reduce_.unique_count = square_.unique_count = update_.unique_count = sort_.unique_count;
+    reduce_.offsets = sort_.offsets;
+    reduce_.gradient_row = sort_.sorted_gradient_row;
+    reduce_.gradients = out_;
+    reduce_.stride = reduce_.width = square_.width = kDim;
+    reduce_.out = reinterpret_cast<float*>(wgrad_);
+    square_.gradients = update_.gradients = reduce_.out;
+    square_.out = reinterpret_cast<float*>(sums_);
+    update_.optimizer.kind = OptimizerKind::rowwise_adagrad;
+    update_.optimizer.words_per_row = 1;
+    update_.unique_rows = sort_.unique_rows;
+    update_.row_square_sum = square_.out;
+    update_.rows = table_;
+    update_.width = update_.full_width = kDim;
+    update_.state = reinterpret_cast<float*>(state_);
+    update_.row_count = rows;
+    const FillZero zero{state_, kMostRows * 4};
+    ops_->fill_zero(*stream_, {&zero, 1});
+    return true;
+  }
+
   std::byte* allocate(std::int64_t bytes) {
     auto memory = DeviceMemory::allocate(plugin_.runtime, 0, bytes, "benchmark");
     if (!memory) {
@@ -111,8 +238,13 @@ class SpeedCheck {
     return true;
   }
 
-  /// Median of the rounds' bytes a second, timed by events; the first rounds warm up.
   double speed(double bytes, const std::function<void(int round)>& work) {
+    const double ms = milliseconds(work);
+    return ms > 0 ? bytes / (ms * 1e-3) : 0;
+  }
+
+  /// Median of the rounds, timed by events; the first rounds warm up. 0 after a failure.
+  double milliseconds(const std::function<void(int round)>& work) {
     const cuda::RuntimeApi& runtime = plugin_.runtime;
     cuda::NativeEvent begin = nullptr;
     cuda::NativeEvent end = nullptr;
@@ -132,7 +264,7 @@ class SpeedCheck {
     runtime.destroy_event(begin);
     runtime.destroy_event(end);
     std::sort(times.begin(), times.end());
-    return bytes / (times[times.size() / 2] * 1e-3);
+    return times[times.size() / 2];
   }
 
   const cuda::PluginTable& plugin_;
@@ -145,7 +277,41 @@ class SpeedCheck {
   std::byte* lengths_ = nullptr;
   std::byte* ids_[kInputSets] = {};
   GatherPool pool_;
+  std::byte *state_ = nullptr, *gradient_row_ = nullptr, *sorted_ = nullptr, *offsets_ = nullptr,
+            *unique_ = nullptr, *wgrad_ = nullptr, *sums_ = nullptr;
+  ExpandBags expand_;
+  SortIndex sort_;
+  SegmentReduce reduce_;
+  SquareSum square_;
+  OptimizerUpdate update_;
 };
+
+bool print_backward(SpeedCheck& check, double copy) {
+  constexpr double kBackwardTarget = 0.60;
+  bool reached = true;
+  for (const bool skewed : {false, true}) {
+    const double speed = check.backward_speed(skewed);
+    const bool ok = copy > 0 && speed >= kBackwardTarget * copy;
+    fmt::print("  {:<28} {:8.1f} GB/s  {:.2f} of the copy{}\n",
+               skewed ? "backward, adagrad Zipf 1.1" : "backward, adagrad uniform", speed * 1e-9,
+               copy > 0 ? speed / copy : 0,
+               skewed ? ""
+               : ok   ? ", target 0.60  reached"
+                      : ", target 0.60  not reached");
+    std::fflush(stdout);
+    if (!skewed) reached = ok;
+  }
+  return reached;
+}
+
+void print_times(SpeedCheck& check) {
+  const SpeedCheck::Launch launch = check.many_tables();
+  fmt::print("  {:<28} {:8.3f} ms on the GPU, {:.3f} ms to enqueue\n", "26 tables in one list",
+             launch.gpu_ms, launch.host_ms);
+  std::fflush(stdout);
+  fmt::print("  {:<28} {:8.3f} ms\n", "forward, backward, update", check.step_ms());
+  std::fflush(stdout);
+}
 
 struct Target {
   const char* name;
@@ -180,6 +346,8 @@ bool run_benchmarks(const cuda::PluginTable& plugin) {
     std::fflush(stdout);
     reached = reached && ok;
   }
+  reached = print_backward(check, copy) && reached;
+  print_times(check);
   if (Status status = check.status(); !status) {
     fmt::print("  {}\n", to_string(status.error()));
     return false;
