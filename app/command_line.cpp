@@ -167,7 +167,7 @@ void add_profile(CLI::App& app, Chosen& chosen) {
              "Time to measure (60s, 2min) where --iterations is not given; default 10s");
   add_codec_request(command, options->codecs, "vectors");
   add_session(command, options->session);
-  command.add_flag("!--no-gpu-trace", options->gpu_trace,
+  command.add_flag("--no-gpu-trace", options->no_gpu_trace,
                    "cuda: do not record the GPU's activity behind the measurement");
   command.add_option("--trace-into", options->trace_into)->group("");
   add_json(command, options->json);

@@ -91,8 +91,8 @@ struct ProfileOptions {
   CodecRequest codecs;
   std::string session;
   bool json = false;
-  bool gpu_trace = true;   ///< cuda: a second process records the GPU's activity
-  std::string trace_into;  ///< this is that process: the session to write to
+  bool no_gpu_trace = false;  ///< cuda: no second process records the GPU's activity
+  std::string trace_into;     ///< this is that process: the session to write to
 };
 
 struct PredictCommandOptions {

@@ -152,7 +152,7 @@ Status profile(const ProfileOptions& options) {
   const Status closed = (*session)->close();
   if (!done) return fail(done.error());
   if (!closed) return closed;
-  if (options.run.backend == "cuda" && options.gpu_trace) {
+  if (options.run.backend == "cuda" && !options.no_gpu_trace) {
     trace_in_a_process_of_its_own((*session)->path());
   }
   if (options.json) {
