@@ -269,8 +269,10 @@ class StatsReader {
       rank.input_mb = stats_number((perf + 1)->word).value_or(0);
       rank.output_mb = stats_number((perf + 2)->word).value_or(0);
     }
-    for (; w < words.size(); ++w)
-      rank.shards += (rank.shards.empty() ? "" : " ") + std::string(words[w]);
+    for (; w < words.size(); ++w) {
+      if (!rank.shards.empty()) rank.shards += ' ';
+      rank.shards += words[w];
+    }
     stats_.ranks.push_back(std::move(rank));
     return true;
   }
