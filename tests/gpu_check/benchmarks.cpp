@@ -326,6 +326,16 @@ constexpr Target kTargets[] = {{"gather-pool fp32 uniform", DType::fp32, false, 
 
 }  // namespace
 
+double trained_step_ms(const cuda::PluginTable& plugin) {
+  auto stream = CudaStream::create(plugin.runtime, 0, "benchmark", cuda::HostTasks::queued);
+  if (!stream) {
+    fmt::print("  {}\n", to_string(stream.error()));
+    return 0;
+  }
+  SpeedCheck check(plugin, std::move(*stream));
+  return check.prepare() ? check.step_ms() : 0;
+}
+
 bool run_benchmarks(const cuda::PluginTable& plugin) {
   auto stream = CudaStream::create(plugin.runtime, 0, "benchmark", cuda::HostTasks::queued);
   if (!stream) {

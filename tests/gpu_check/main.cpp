@@ -2,6 +2,7 @@
 //   gpu_check --list             the checks
 //   gpu_check CHECK              runs one; exit code 0: passed, 1: failed, 2: no GPU
 //   gpu_check --rehearse CHECK   the same in the harness, without a GPU
+//   gpu_check --step [--cupti]   milliseconds of a step, for the check of what tracing costs
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,6 +23,7 @@
 #include "tests/engine/cuda/emulated_gpu.hpp"
 #include "tests/gpu_check/benchmarks.hpp"
 #include "tests/gpu_check/gpu_heap.hpp"
+#include "tests/gpu_check/tracing.hpp"
 
 namespace shardscope::engine::testing {
 namespace {
@@ -35,6 +38,8 @@ struct Check {
   bool whole_runs = false;  ///< the engine's own memory: kernels reach nothing of the host's
 };
 
+constexpr const char* kTracing = "tracing";
+
 constexpr Check kChecks[] = {
     {"assembly", "CudaAssembly.*"},
     {"lookups", "CudaGather*:CudaCopyColumns.*:CudaSumColumns.*"},
@@ -42,6 +47,7 @@ constexpr Check kChecks[] = {
     {"gradients", "CudaSegmentReduce.*:CudaSquareSum.*:CudaOptimizerUpdate.*"},
     {"invariance", "CudaInvariance.*", true},
     {"benchmarks", nullptr},
+    {kTracing, nullptr},
 };
 
 std::shared_ptr<Device> chosen_device;
@@ -109,6 +115,7 @@ int run_check(const Check& check, bool rehearse) {
   if (!plugin) return no_gpu(plugin.error());
   auto device = cuda::CudaDevice::create(**plugin);
   if (!device) return no_gpu(device.error());
+  if (std::string_view(check.name) == kTracing) return compare_tracing() ? 0 : 1;
   if (check.filter == nullptr) return run_benchmarks(**plugin) ? 0 : 1;
   if (check.whole_runs) {
     chosen_device = std::move(*device);
@@ -130,6 +137,7 @@ int run(const std::vector<std::string>& arguments) {
     for (const Check& check : kChecks) fmt::print("{}\n", check.name);
     return 0;
   }
+  if (!arguments.empty() && arguments[0] == "--step") return print_step(arguments.size() > 1);
   for (const Check& check : kChecks) {
     if (name == check.name) return run_check(check, rehearse);
   }
