@@ -107,7 +107,7 @@ TEST_F(GpuCommand, ComparesTrainsAndMovesToAnotherLayout) {
     EXPECT_NE((*engine)->weights(1), before);
   }
   RunOptions options = cuda_options("loopback");
-  options.iterations = 32;
+  options.iterations = 16;
   options.budget_s = 60;  // the iterations end it, however slow the machine
   const Result<Compared> compared = run_comparison({options, 0.5, inputs_, a, b}, *session, watch_);
   ASSERT_TRUE(compared) << to_string(compared.error());
