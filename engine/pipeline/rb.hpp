@@ -124,13 +124,28 @@ class RbCluster final : public Cluster {
     std::vector<SortIndex> sorts;  ///< by owned row
   };
 
-  // Construction (rb.cpp, rb_messages.cpp).
+  /// Parts of the messages that codecs see, by direction.
+  struct Chunks {
+    std::array<ChunkLists, 2> sent, received;
+  };
+
+  /// A forward exchange of vectors as chunks see it; members are ranks (flat) or domains (rail).
+  struct VectorRoute {
+    const std::vector<std::int32_t>& peers;  ///< by member, the rank that messages go to
+    std::int32_t own;                        ///< this rank's member
+    const std::vector<std::vector<PartialUnit>>& partials;  ///< by owning member
+    const MessageArrays& owned;                             ///< this member's vectors, by member
+    const MessageArrays& consumed;                          ///< this rank's vectors, by member
+  };
+
+  // Construction (rb.cpp, rb_messages.cpp, rb_chunks.cpp).
   void place_buckets();
   void place_batches();
   void place_partials();
   void place_flat_messages();
   void place_flat_chunks();
   void place_rail_chunks();
+  void place_chunks(Chunks& chunks, const VectorRoute& route);
   [[nodiscard]] MessageChunk chunk_of(const PartialUnit& unit, std::int32_t consumer,
                                       std::int32_t peer, std::int64_t offset,
                                       Direction direction) const;
@@ -194,10 +209,6 @@ class RbCluster final : public Cluster {
   MessageArrays rail_domain_;    ///< hierarchical: by owner in the domain
   MessageArrays rail_out_;       ///< hierarchical: by domain, this domain's sums
   MessageArrays consumer_rail_;  ///< hierarchical: by domain
-  /// Parts of the messages that codecs see, by direction.
-  struct Chunks {
-    std::array<ChunkLists, 2> sent, received;
-  };
   CodedExchange coded_;
   Chunks flat_chunks_;
   Chunks rail_chunks_;

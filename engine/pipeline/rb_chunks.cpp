@@ -2,6 +2,7 @@
 // so the lists are laid down once.
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/pipeline/rb.hpp"
 
@@ -31,64 +32,45 @@ MessageChunk RbCluster::chunk_of(const PartialUnit& unit, std::int32_t consumer,
 
 void RbCluster::place_flat_chunks() {
   for (std::int32_t p = 0; p < ranks_; ++p) all_ranks_.push_back(p);
-  for (const Direction direction : {Direction::forward, Direction::backward}) {
-    if (!coded_.active(direction)) continue;
-    ChunkLists as_owner(static_cast<std::size_t>(ranks_));
-    ChunkLists as_consumer(static_cast<std::size_t>(ranks_));
-    for (std::int32_t p = 0; p < ranks_; ++p) {
-      if (p == rank_) continue;
-      std::int64_t offset = owner_flat_.offset(p);
-      for (const PartialUnit& unit : plan_.routes.rb_flat[static_cast<std::size_t>(rank_)]) {
-        as_owner[static_cast<std::size_t>(p)].push_back(chunk_of(unit, p, p, offset, direction));
-        offset += vector_bytes(unit, p);
-      }
-      offset = consumer_flat_.offset(p);
-      for (const PartialUnit& unit : plan_.routes.rb_flat[static_cast<std::size_t>(p)]) {
-        as_consumer[static_cast<std::size_t>(p)].push_back(
-            chunk_of(unit, rank_, p, offset, direction));
-        offset += vector_bytes(unit, rank_);
-      }
-    }
-    const bool forward = direction == Direction::forward;
-    const auto d = static_cast<std::size_t>(direction);
-    flat_chunks_.sent[d] = forward ? as_owner : as_consumer;
-    flat_chunks_.received[d] = forward ? as_consumer : as_owner;
-    CodedExchange::drop_raw(flat_chunks_.sent[d]);
-    CodedExchange::drop_raw(flat_chunks_.received[d]);
-  }
+  place_chunks(flat_chunks_,
+               {all_ranks_, rank_, plan_.routes.rb_flat, owner_flat_, consumer_flat_});
 }
 
 void RbCluster::place_rail_chunks() {
   const Topology& topology = plan_.topology;
-  const std::int32_t own = topology.domain_of(rank_);
   for (std::int32_t d = 0; d < topology.domains(); ++d) {
     rail_ranks_.push_back(rank_at(d, topology.rail_of(rank_)));
   }
+  place_chunks(rail_chunks_, {rail_ranks_, topology.domain_of(rank_), plan_.routes.rb_domain,
+                              rail_out_, consumer_rail_});
+}
+
+void RbCluster::place_chunks(Chunks& chunks, const VectorRoute& route) {
   for (const Direction direction : {Direction::forward, Direction::backward}) {
     if (!coded_.active(direction)) continue;
-    ChunkLists as_rail(rail_ranks_.size());
-    ChunkLists as_consumer(rail_ranks_.size());
-    for (std::int32_t d = 0; d < topology.domains(); ++d) {
-      if (d == own) continue;
-      const auto at = static_cast<std::size_t>(d);
-      const std::int32_t peer = rail_ranks_[at];
-      std::int64_t offset = rail_out_.offset(d);
-      for (const PartialUnit& unit : plan_.routes.rb_domain[static_cast<std::size_t>(own)]) {
-        as_rail[at].push_back(chunk_of(unit, peer, peer, offset, direction));
-        offset += vector_bytes(unit, peer);
-      }
-      offset = consumer_rail_.offset(d);
-      for (const PartialUnit& unit : plan_.routes.rb_domain[at]) {
-        as_consumer[at].push_back(chunk_of(unit, rank_, peer, offset, direction));
-        offset += vector_bytes(unit, rank_);
-      }
+    ChunkLists as_owner(route.peers.size());
+    ChunkLists as_consumer(route.peers.size());
+    for (std::int32_t at = 0; at < static_cast<std::int32_t>(route.peers.size()); ++at) {
+      if (at == route.own) continue;
+      const auto place = static_cast<std::size_t>(at);
+      const std::int32_t peer = route.peers[place];
+      const auto lay = [&](ChunkLists& lists, const std::vector<PartialUnit>& units,
+                           std::int32_t consumer, std::int64_t offset) {
+        for (const PartialUnit& unit : units) {
+          lists[place].push_back(chunk_of(unit, consumer, peer, offset, direction));
+          offset += vector_bytes(unit, consumer);
+        }
+      };
+      lay(as_owner, route.partials[static_cast<std::size_t>(route.own)], peer,
+          route.owned.offset(at));
+      lay(as_consumer, route.partials[place], rank_, route.consumed.offset(at));
     }
+    CodedExchange::drop_raw(as_owner);
+    CodedExchange::drop_raw(as_consumer);
     const bool forward = direction == Direction::forward;
-    const auto at = static_cast<std::size_t>(direction);
-    rail_chunks_.sent[at] = forward ? as_rail : as_consumer;
-    rail_chunks_.received[at] = forward ? as_consumer : as_rail;
-    CodedExchange::drop_raw(rail_chunks_.sent[at]);
-    CodedExchange::drop_raw(rail_chunks_.received[at]);
+    const auto d = static_cast<std::size_t>(direction);
+    chunks.sent[d] = forward ? as_owner : as_consumer;
+    chunks.received[d] = std::move(forward ? as_consumer : as_owner);
   }
 }
 
