@@ -3,6 +3,7 @@
 // tests/profiler/comparison_test.
 //
 //   build/release/bench/comparison [REPETITIONS]     default 100, about two seconds each
+//                        SHARDSCOPE_BENCH_STAY=1: the layouts never trade engines, as a control
 //   build/release/bench/comparison --record BLOCKS   block means in ms on stdout, in order of time
 
 #include "engine/comparison_run.hpp"
@@ -28,6 +29,7 @@ namespace {
 constexpr std::int32_t kBlockIterations = 8;
 constexpr double kBudgetSeconds = 2;
 constexpr int kLeastOf100 = 90;
+constexpr double kTradeSeconds = 0.05;
 
 /// Records nothing.
 class NowhereSink : public RecordSink {
@@ -68,6 +70,7 @@ Status repeat(int repetitions) {
   if (!a) return fail(a.error());
   Result<std::unique_ptr<engine::Engine>> b = small_engine();
   if (!b) return fail(b.error());
+  const Layout layout = (*a)->config().layout;
   NowhereSink sink;
   int with_interval = 0;
   int honest = 0;
@@ -79,8 +82,9 @@ Status repeat(int repetitions) {
     config.rule.target = 0.02;
     config.budget_s = kBudgetSeconds;
     config.seed = static_cast<std::uint64_t>(index) + 1;
+    config.trade_s = std::getenv("SHARDSCOPE_BENCH_STAY") != nullptr ? 0 : kTradeSeconds;
     const auto outcome = engine::comparison_run(
-        {a->get(), record_a->get(), nullptr}, {b->get(), record_b->get(), nullptr}, config,
+        {a->get(), record_a->get(), &layout}, {b->get(), record_b->get(), &layout}, config,
         [](const engine::ComparisonProgress&) { return true; });
     if (!outcome) return fail(outcome.error());
     if (!outcome->ratio) continue;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "engine/block_length.hpp"
+#include "engine/trade_period.hpp"
 #include "engine/work_clock.hpp"
 #include "profiler/draw.hpp"
 
@@ -16,7 +18,9 @@ constexpr std::int64_t kTracedOneIn = 8;  ///< pairs
 constexpr double kMostBlockSeconds = 0.5;
 constexpr double kLeastBlockSeconds = 0.05;
 constexpr double kPairsWanted = 64;   ///< within the budget, where iterations are short
-constexpr double kPairsAtLeast = 10;  ///< traced ones included; 6 untraced give an interval
+constexpr double kPairsAtLeast = 10;  ///< traced ones included
+constexpr double kPairsForInterval = 6;
+constexpr double kForgetting = 0.7;
 constexpr std::int64_t kPairsWithinIterations = 16;
 constexpr double kWarmUpShare = 0.1;  ///< of the budget, for a whole cycle of both sides
 
@@ -35,8 +39,9 @@ class ComparisonRunner {
 
   Result<ComparisonOutcome> run() {
     if (Status status = warm_up(); !status) return fail(status.error());
+    plan_trades();
     StopReason reason = StopReason::budget;
-    for (std::int64_t pair = 0; !stop_ && !used_up(); ++pair) {
+    for (std::int64_t pair = 0; !stop_ && !used_up() && !(pair == 0 && hopeless()); ++pair) {
       const Result<bool> reached = run_pair(pair);
       if (!reached && !stop_) return fail(reached.error());
       if (!reached) break;
@@ -44,6 +49,7 @@ class ComparisonRunner {
         reason = StopReason::target;
         break;
       }
+      if (Status status = trade_if_due(); !status) return fail(status.error());
     }
     if (stop_) reason = StopReason::interrupted;
     return outcome(reason);
@@ -68,11 +74,51 @@ class ComparisonRunner {
     return block;
   }
 
-  /// A pair that would end after the budget is not begun once there is an interval to report.
+  /// A pair that would end after the budget is not begun.
   [[nodiscard]] bool used_up() const {
-    const bool enough = comparison_.result(StopReason::budget).has_value();
-    return clock_.seconds() + (enough ? longest_pair_s_ : 0) >= config_.budget_s ||
+    return clock_.seconds() + pair_s_ >= config_.budget_s ||
            (config_.iterations > 0 && sums_[0].iterations >= config_.iterations);
+  }
+
+  /// Whether the second block of a pair would end after the budget: the first was slow.
+  [[nodiscard]] bool out_of_time(double block_s) const {
+    return clock_.seconds() + block_s > config_.budget_s;
+  }
+
+  /// The next pair takes as long as the last, or nearly as long as a slow one before it.
+  void expect(double pair_s) { pair_s_ = std::max(pair_s, kForgetting * pair_s_); }
+
+  /// Whether even half the time that an interval's pairs seem to take is more than there is.
+  [[nodiscard]] bool hopeless() const {
+    return clock_.seconds() + 0.5 * kPairsForInterval * pair_s_ > config_.budget_s;
+  }
+
+  void plan_trades() {
+    const bool possible = resident() && sides_[0].layout != nullptr && sides_[1].layout != nullptr;
+    // Each emulated engine has a virtual clock of its own, which a run cannot change.
+    const bool emulated = sides_[0].engine->config().comm == CommKind::loopback;
+    if (!possible || emulated || config_.trade_s <= 0) return;
+    period_ = trade_period(config_.trade_s, pair_s_, config_.budget_s - clock_.seconds());
+    next_trade_ = period_ / 2;
+  }
+
+  /// After half a period, then after whole ones, so that at its multiples each layout has run
+  /// equally often on either engine.
+  Status trade_if_due() {
+    if (period_ == 0 || comparison_.pairs() < next_trade_) return {};
+    next_trade_ += period_;
+    const double start_s = clock_.seconds();
+    std::swap(sides_[0].engine, sides_[1].engine);
+    for (ComparisonSide& side : sides_) {
+      if (Status status = side.engine->apply(*side.layout); !status) return status;
+    }
+    swap_s_ += clock_.seconds() - start_s;
+    ++trades_;
+    for (int side = 0; side < 2 && !stop_; ++side) {
+      const Result<TimedBlock> block = run_block(side, 2, BlockUse::warm_up);
+      if (!block) return fail(block.error());
+    }
+    return {};
   }
 
   /// Way to the end: by time, or by width where the interval shrinks faster.
@@ -112,6 +158,7 @@ class ComparisonRunner {
           std::clamp<std::int64_t>(config_.iterations / kPairsWithinIterations, 1, kept));
     }
     length_ = kept + 1;  // the first after a switch is always dropped
+    pair_s_ = 2 * length_ * slowest_s;
     return {};
   }
 
@@ -134,9 +181,13 @@ class ComparisonRunner {
       mean_ms[side] = times.mean_ms;
       dropped_ += times.dropped;
       if (!traced) add(sums_[side], *block, times);
-      if (stop_ && side == first) return false;
+      const double block_s = clock_.seconds() - start_s;
+      if (side == first && (stop_ || out_of_time(block_s))) {
+        expect(2 * block_s);
+        return false;
+      }
     }
-    longest_pair_s_ = std::max(longest_pair_s_, clock_.seconds() - start_s);
+    expect(clock_.seconds() - start_s);
     if (traced) {
       ++traced_pairs_;
       return false;
@@ -177,7 +228,9 @@ class ComparisonRunner {
     outcome.traced_pairs = traced_pairs_;
     outcome.dropped_iterations = dropped_;
     outcome.resident = resident();
+    outcome.trades = trades_;
     outcome.swap_s = swap_s_;
+    outcome.pair_s = pair_s_;
     return outcome;
   }
 
@@ -186,7 +239,10 @@ class ComparisonRunner {
   const ComparisonObserver& keep_going_;
   Comparison comparison_;
   WorkClock clock_;
-  double longest_pair_s_ = 0;
+  double pair_s_ = 0;        ///< expected of the next
+  std::int64_t period_ = 0;  ///< untraced pairs between trades; 0: none
+  std::int64_t next_trade_ = 0;
+  std::int64_t trades_ = 0;
   int present_ = -1;  ///< side whose layout the shared engine has
   std::int32_t length_ = 1;
   SideSums sums_[2];

@@ -11,8 +11,10 @@
 
 namespace shardscope::engine {
 
-/// One of the two layouts. Resident sides have an engine each; swapped sides share one, and
-/// `layout` is applied to it before each of the side's blocks.
+/// One of the two layouts. Swapped sides share an engine, and `layout` is applied to it before each
+/// of the side's blocks. Resident sides begin on an engine each and trade engines from time to
+/// time: where an engine's memory happens to lie can make it a percent faster than its equal, and
+/// that would count as the layout's.
 struct ComparisonSide {
   Engine* engine = nullptr;
   RunRecorder* recorder = nullptr;
@@ -24,6 +26,7 @@ struct ComparisonConfig {
   double budget_s = 60;
   std::int64_t iterations = 0;  ///< of each side, untraced; 0: no limit
   std::uint64_t seed = 1;       ///< order within pairs, which pairs are traced
+  double trade_s = 0;           ///< about what a trade of engines takes; 0: unknown, never trade
 };
 
 struct ComparisonProgress {
@@ -52,10 +55,14 @@ struct ComparisonOutcome {
   std::int64_t traced_pairs = 0;
   std::int64_t dropped_iterations = 0;  ///< settling after switches, both sides
   bool resident = false;
-  double swap_s = 0;  ///< applying layouts, excluded from every time; 0 where resident
+  std::int64_t trades = 0;  ///< of engines between resident sides
+  double swap_s = 0;        ///< applying layouts, excluded from every time
+  double pair_s = 0;        ///< about what a pair of blocks takes
 };
 
-/// Engines must be warm-up free: the run warms both up itself.
+/// Warms both engines up itself. Ends within the budget (what applying layouts takes included; what
+/// the observer takes not) but for the block in progress, which takes half a second or, where one
+/// iteration is longer, two iterations.
 [[nodiscard]] Result<ComparisonOutcome> comparison_run(ComparisonSide a, ComparisonSide b,
                                                        const ComparisonConfig& config,
                                                        const ComparisonObserver& keep_going);

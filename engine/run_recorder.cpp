@@ -34,7 +34,9 @@ class RunRecorder::FoldingSink final : public RecordSink {
 };
 
 RunRecorder::RunRecorder(RecordSink& sink, std::int64_t run, const Engine& engine)
-    : run_(run), ranks_(engine.config().topology.ranks()), folding_(std::make_unique<FoldingSink>(sink)) {
+    : run_(run),
+      ranks_(engine.config().topology.ranks()),
+      folding_(std::make_unique<FoldingSink>(sink)) {
   const EngineConfig& config = engine.config();
   RecorderConfig rings;
   rings.ranks = ranks_;
@@ -60,7 +62,11 @@ Result<TimedBlock> RunRecorder::run_block(Engine& engine, std::int32_t iteration
   TimedBlock timed;
   timed.use = use;
   timed.critical_path_ms = std::move(block->critical_path_ms);
+  // An engine counts untraced blocks from its own epoch; the run goes on when its engine changes.
+  const std::int64_t shift_ns = traced ? 0 : engine.epoch_ns() - recorder_->epoch_ns();
   for (Iteration& iteration : block->iterations) {
+    iteration.start_ns += shift_ns;
+    iteration.end_ns += shift_ns;
     iteration.block = block_;
     iteration.warm_up = use == BlockUse::warm_up;
     iteration.traced = traced;

@@ -37,7 +37,8 @@ class RunRecorder {
                                                                   const Engine& engine);
   ~RunRecorder();
 
-  /// Runs one block on the engine and records it.
+  /// Runs one block on the engine and records it: the engine of begin(), or another one that then
+  /// has a layout of the same schedule.
   [[nodiscard]] Result<TimedBlock> run_block(Engine& engine, std::int32_t iterations, BlockUse use);
 
   /// Stage costs of the traced blocks so far.

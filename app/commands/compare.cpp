@@ -53,8 +53,10 @@ void print_comparison(const CompareOptions& options, const CompareJob& job, cons
   fmt::print("{} pairs of blocks of {} iterations, {} looks; {}.\n", outcome.ratio->pairs,
              outcome.block_iterations, outcome.ratio->looks, reason_text(options, *outcome.ratio));
   fmt::print("{} settling iterations left out; {}.\n", outcome.dropped_iterations,
-             outcome.resident
-                 ? "both layouts stayed in memory"
+             outcome.resident && outcome.trades == 0 ? "both layouts stayed in memory"
+             : outcome.resident
+                 ? fmt::format("the layouts traded engines {} times, {} in all, left out",
+                               outcome.trades, duration_text(outcome.swap_s))
                  : fmt::format("layouts were swapped between blocks, {} in all, left out",
                                duration_text(outcome.swap_s)));
   fmt::print("\n{}\n\n{}\n{}\nSession: {}\n", done.sentence,

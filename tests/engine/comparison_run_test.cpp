@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
 
+#include "engine/trade_period.hpp"
 #include "tests/engine/scripted_engine.hpp"
 
 namespace shardscope::engine {
@@ -92,6 +96,81 @@ TEST(ComparisonRun, SwappedSidesShareAnEngineAndApplyTheirLayouts) {
   const auto& blocks = engine.layouts_run;
   EXPECT_EQ(std::count(blocks.begin(), blocks.end(), "a"),
             std::count(blocks.begin(), blocks.end(), "b"));
+}
+
+/// Engine 1 is 3 % faster, whichever layout it has; layout b is 10 % faster, whichever engine.
+struct TradingPair {
+  TradingPair()
+      : engine_0(2, [this](std::int64_t i, bool) { return noisy(i, time_ms(engine_0) * 1.03); }),
+        engine_1(2, [this](std::int64_t i, bool) { return noisy(i + 13, time_ms(engine_1)); }),
+        a_recorder(RunRecorder::begin(sink, RunInfo{}, engine_0).value()),
+        b_recorder(RunRecorder::begin(sink, RunInfo{}, engine_1).value()) {
+    EXPECT_TRUE(engine_0.apply(layout_a));
+    EXPECT_TRUE(engine_1.apply(layout_b));
+  }
+
+  double time_ms(const ScriptedEngine& engine) const {
+    return engine.config().layout.name == "b" ? 20.0 / 1.1 : 20.0;
+  }
+
+  Result<ComparisonOutcome> run(double trade_s) {
+    return comparison_run(
+        {&engine_0, a_recorder.get(), &layout_a}, {&engine_1, b_recorder.get(), &layout_b},
+        {.rule = {.maximum_pairs = 64}, .budget_s = 30, .trade_s = trade_s}, carry_on);
+  }
+
+  Layout layout_a = named("a"), layout_b = named("b");
+  ScriptedEngine engine_0, engine_1;
+  KeepingSink sink;
+  std::unique_ptr<RunRecorder> a_recorder, b_recorder;
+};
+
+TEST(ComparisonRun, AnEngineFasterThanItsEqualDoesNotCountForItsLayout) {
+  TradingPair pair;
+  const auto outcome = pair.run(1e-9);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(outcome->trades, 16);
+  EXPECT_NEAR(outcome->ratio->ratio.estimate, 1.1, 0.003);
+  EXPECT_TRUE(outcome->ratio->ratio.contains(1.1));
+}
+
+TEST(ComparisonRun, WithoutTradesThatEngineDoesCount) {
+  TradingPair pair;
+  const auto outcome = pair.run(0);
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(outcome->trades, 0);
+  EXPECT_GT(outcome->ratio->ratio.low, 1.1);
+}
+
+TEST(ComparisonRun, IterationsOfATradedRunStayOnOneAxis) {
+  TradingPair pair;
+  ASSERT_TRUE(pair.run(1e-9));
+  ASSERT_TRUE(pair.a_recorder->end({}));
+  for (const Iteration& iteration : pair.sink.kept_iterations) {
+    EXPECT_GE(iteration.start_ns, 0);
+  }
+}
+
+TEST(ComparisonRun, EndsWithinItsBudgetWhereBlocksAreSlow) {
+  // Iterations of 40 ms of real time; a budget for some four pairs.
+  const auto slow = [](std::int64_t, bool) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    return 40.0;
+  };
+  ResidentPair pair(slow, slow);
+  const auto start = std::chrono::steady_clock::now();
+  const auto outcome = pair.run({.budget_s = 1.0});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_LT(took.count(), 1.3);
+  EXPECT_GT(outcome->pair_s, 0.15);
+}
+
+TEST(ComparisonRun, TradesOftenWhereTheyAreCheapAndNeverWhereTheyAreDear) {
+  EXPECT_EQ(trade_period(0.1, 0.2, 60), 4);
+  EXPECT_EQ(trade_period(3, 1, 60), 16);
+  EXPECT_EQ(trade_period(30, 1, 60), 0);
+  EXPECT_EQ(trade_period(1e9, 1e-9, 60), 0);
 }
 
 TEST(ComparisonRun, AnInterruptedComparisonKeepsItsPairs) {
