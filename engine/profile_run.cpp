@@ -15,6 +15,7 @@ namespace {
 constexpr std::int32_t kGroup = 8;  ///< blocks; one of them is traced
 constexpr double kBlockSeconds = 0.1;
 constexpr double kWarmUpSeconds = 0.5;
+constexpr double kWarmUpShare = 0.25;      ///< of the budget
 constexpr std::int64_t kGroupsWanted = 8;  ///< enough for an interval of the overhead
 constexpr double kAlpha = 0.05;
 
@@ -83,16 +84,23 @@ class Measurement {
   double loss_ = 0;
 };
 
-/// Runs whole cycles for a while; the last one tells the iteration's time.
 struct WarmUp {
-  double iteration_s = 0;
+  double iteration_s = 0;  ///< at its end
   std::int64_t iterations = 0;
 };
 
-Result<WarmUp> warm_up(Engine& engine, RunRecorder& recorder, const ProfileObserver& keep_going) {
+/// Two iterations and, where the budget has room for them, whole cycles of batches for a while.
+Result<WarmUp> warm_up(Engine& engine, RunRecorder& recorder, const ProfileConfig& config,
+                       const ProfileObserver& keep_going) {
   const std::int32_t cycle = engine.config().batches;
+  const Result<TimedBlock> first = recorder.run_block(engine, 2, BlockUse::warm_up);
+  if (!first) return fail(first.error());
+  WarmUp warm{first->iteration_ms.back() / 1e3, 2};
+  if (!keep_going({0, warm.iteration_s * 1e3, 0})) return warm;
+  if (config.iterations == 0 && warm.iteration_s * cycle > kWarmUpShare * config.budget_s) {
+    return warm;
+  }
   double spent_s = 0;
-  WarmUp warm;
   do {
     const Result<TimedBlock> block = recorder.run_block(engine, cycle, BlockUse::warm_up);
     if (!block) return fail(block.error());
@@ -146,18 +154,21 @@ class Goal {
 
 Result<ProfileOutcome> profile_run(Engine& engine, RunRecorder& recorder,
                                    const ProfileConfig& config, const ProfileObserver& keep_going) {
-  const Result<WarmUp> warm = warm_up(engine, recorder, keep_going);
+  const Result<WarmUp> warm = warm_up(engine, recorder, config, keep_going);
   if (!warm) return fail(warm.error());
   const std::int32_t length = block_length(config, warm->iteration_s, engine.config().batches);
   Measurement measurement;
   Goal goal(config, measurement);
   bool stop = false;
+  // What a block takes of the budget: none is begun that would end after it.
+  const double step = config.iterations == 0 ? length * warm->iteration_s / config.budget_s : 0;
   // The traced block comes last where the run ends before the group's draw.
   for (std::int64_t index = 0; !stop; ++index) {
-    const bool done = goal.share() >= 1;
-    if (done && measurement.has_traced()) break;
+    const bool full = !measurement.empty() && goal.share() + step >= 1;
+    if (full && measurement.has_traced()) break;
+    const bool last = !measurement.empty() && goal.share() + 2 * step >= 1;
     const std::int64_t traced_at = drawn(config.seed, index / kGroup, kGroup);
-    const bool traced = done || index % kGroup == traced_at;
+    const bool traced = (last && !measurement.has_traced()) || index % kGroup == traced_at;
     const Result<TimedBlock> block =
         recorder.run_block(engine, traced ? length : goal.next_length(length),
                            traced ? BlockUse::traced : BlockUse::measured);

@@ -82,8 +82,10 @@ void print_run(const RunContents& inspected) {
              run.seed, run.executor);
   if (!run.message.empty()) fmt::print("{}\n", run.message);
   if (!std::isnan(run.critical_path_ms) && run.critical_path_ms > 0) {
-    fmt::print("critical path {} ms, tracing costs {:+.2f} %\n", ms_text(run.critical_path_ms),
-               run.tracing_overhead * 100);
+    fmt::print("critical path {} ms{}\n", ms_text(run.critical_path_ms),
+               std::isnan(run.tracing_overhead)
+                   ? ""
+                   : fmt::format(", tracing costs {:+.2f} %", run.tracing_overhead * 100));
   }
   if (run.dropped > 0) fmt::print("{} records were lost\n", grouped(run.dropped));
   if (inspected.stages.iterations > 0) {

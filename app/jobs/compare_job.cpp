@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "app/report.hpp"
 #include "app/run_setup.hpp"
+#include "app/text_table.hpp"
+#include "engine/cpu/memory.hpp"
 #include "engine/run_recorder.hpp"
 
 namespace shardscope::app {
@@ -14,6 +19,10 @@ namespace {
 
 constexpr double kDefaultTarget = 0.01;
 constexpr double kComparisonBudgetSeconds = 60;
+constexpr double kComfortablePairs = 16;  ///< warm-up included
+/// Threads, batches to count; then tables and buffers read and written.
+constexpr double kTradeSeconds = 0.03;
+constexpr double kTradeBytesPerSecond = 1e9;
 
 /// Both layouts with their engines; one engine is shared where both do not fit.
 struct TwoEngines {
@@ -49,6 +58,7 @@ Result<TwoEngines> make_engines(const CompareJob& job) {
 
 RunSummary side_summary(const engine::SideOutcome& side, bool complete) {
   RunSummary summary;
+  summary.tracing_overhead = std::numeric_limits<double>::quiet_NaN();  // traced pairs stand alone
   summary.samples_per_s = side.samples_per_s;
   summary.iteration_ms = side.iteration_ms;
   summary.critical_path_ms = side.critical_path_ms;
@@ -82,6 +92,15 @@ storage::ComparisonRecord record_of(const CompareJob& job, const Compared& done)
   return record;
 }
 
+/// What moving both layouts to the other's engine takes; 0 (never) where the copies of one
+/// layout's tables that it makes on the way do not fit beside both.
+double trade_seconds(const CompareJob& job) {
+  const std::int64_t a = process_bytes(job.inputs, job.a);
+  const std::int64_t b = process_bytes(job.inputs, job.b);
+  if (std::max(a, b) > engine::available_memory_bytes()) return 0;
+  return kTradeSeconds + static_cast<double>(saturating_add(a, b)) / kTradeBytesPerSecond;
+}
+
 /// Runs the comparison under the watch.
 Result<engine::ComparisonOutcome> run_both(const CompareJob& job, const TwoEngines& engines,
                                            engine::ComparisonSide a, engine::ComparisonSide b,
@@ -95,6 +114,7 @@ Result<engine::ComparisonOutcome> run_both(const CompareJob& job, const TwoEngin
   config.budget_s = job.run.budget_s > 0 ? job.run.budget_s : kComparisonBudgetSeconds;
   config.seed = job.run.seed;
   config.iterations = job.run.iterations;
+  config.trade_s = trade_seconds(job);
   return engine::comparison_run(a, b, config, [&](const engine::ComparisonProgress& now) {
     std::string detail = fmt::format("{} pairs", now.pairs);
     if (now.running) {
@@ -106,10 +126,14 @@ Result<engine::ComparisonOutcome> run_both(const CompareJob& job, const TwoEngin
   });
 }
 
-Error too_few_pairs() {
+Error too_few_pairs(double pair_s) {
   return {ErrorKind::runtime, "stopped before there were enough pairs of blocks for an interval",
-          "compare", "at least 6 pairs (8 where a person stops it)",
-          "Give it more time (--budget), or a smaller model (--rows-cap, --batch)"};
+          "compare",
+          fmt::format("at least 6 pairs (8 where a person stops it); one takes {}",
+                      duration_text(pair_s)),
+          fmt::format("Give it more time (--budget {:.0f}s), or a smaller model (--rows-cap, "
+                      "--batch)",
+                      std::ceil(kComfortablePairs * pair_s + 1))};
 }
 
 /// Closes both recorded runs.
@@ -169,7 +193,7 @@ Result<Compared> run_comparison(const CompareJob& job, JobOutput& output, JobWat
   if (const Status kept = output.status(); !kept) return fail(kept.error());
   if (!outcome) return fail(outcome.error());
   if (!ended) return fail(ended.error());
-  if (!outcome->ratio) return fail(too_few_pairs());
+  if (!outcome->ratio) return fail(too_few_pairs(outcome->pair_s));
   Compared done;
   done.mode = engines->a->mode();
   done.sentence = explain(outcome->ratio->ratio, {job.a.name, outcome->a.stages},
@@ -199,6 +223,7 @@ nlohmann::ordered_json comparison_json(const CompareJob& job, const Compared& do
           {"dropped_iterations", outcome.dropped_iterations},
           {"traced_pairs", outcome.traced_pairs},
           {"resident", outcome.resident},
+          {"trades", outcome.trades},
           {"swap_s", outcome.swap_s},
           {"sentence", done.sentence},
           {"a", side_json(job.a, outcome.a)},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -30,6 +31,7 @@ RunSummary traced_summary(const Result<engine::ProfileOutcome>& outcome,
 
 RunSummary profile_summary(const Result<engine::ProfileOutcome>& outcome) {
   RunSummary summary;
+  summary.tracing_overhead = std::numeric_limits<double>::quiet_NaN();  // until it is known
   if (!outcome) {
     summary.complete = false;
     summary.message = to_string(outcome.error());
@@ -38,7 +40,7 @@ RunSummary profile_summary(const Result<engine::ProfileOutcome>& outcome) {
   summary.samples_per_s = outcome->samples_per_s;
   summary.iteration_ms = outcome->iteration_ms;
   summary.critical_path_ms = outcome->critical_path_ms;
-  summary.tracing_overhead = outcome->tracing_overhead ? outcome->tracing_overhead->estimate : 0;
+  if (outcome->tracing_overhead) summary.tracing_overhead = outcome->tracing_overhead->estimate;
   summary.complete = !outcome->interrupted;
   summary.message = outcome->interrupted ? "stopped by the user" : "";
   return summary;
@@ -59,7 +61,9 @@ Result<Profiled> run_profile(engine::Engine& engine, const RunOptions& options,
   if (trace != nullptr) trace->attach(output.records(), (*recorder)->run(), engine.epoch_ns());
   Result<engine::ProfileOutcome> outcome =
       engine::profile_run(engine, **recorder, config, [&](const engine::ProfileProgress& now) {
-        watch.progress(now.share, fmt::format("{} ms an iteration", ms_text(now.iteration_ms)));
+        watch.progress(now.share, now.iteration_ms > 0
+                                      ? fmt::format("{} ms an iteration", ms_text(now.iteration_ms))
+                                      : std::string("tracing"));
         return !watch.stop_requested() && output.status();
       });
   if (trace != nullptr) trace->finish();

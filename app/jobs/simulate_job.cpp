@@ -44,6 +44,7 @@ Result<Simulated> run_simulation(const RunOptions& options, const Inputs& inputs
   const Iteration iteration = iteration_of(*prediction);
   sink.iterations(*run, {&iteration, 1});
   RunSummary summary;
+  summary.tracing_overhead = std::numeric_limits<double>::quiet_NaN();
   summary.samples_per_s = prediction->samples_per_s;
   summary.iteration_ms = prediction->iteration_s * 1e3;
   summary.critical_path_ms = critical_path_ms(*prediction);

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -164,6 +165,7 @@ class Trainer {
 
 RunSummary training_summary(const TrainJob& job, const Trained& trained, const Status& status) {
   RunSummary summary;
+  summary.tracing_overhead = std::numeric_limits<double>::quiet_NaN();
   summary.iteration_ms = trained.iteration_ms;
   if (trained.iteration_ms > 0) {
     summary.samples_per_s =

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "engine/block_length.hpp"
 #include "tests/engine/scripted_engine.hpp"
@@ -60,6 +62,21 @@ TEST(ProfileRun, AShortRunStillHasAStageTable) {
   EXPECT_EQ(outcome->iterations, 1);
   EXPECT_GE(outcome->traced_iterations, 1);
   EXPECT_FALSE(outcome->tracing_overhead.has_value());
+}
+
+TEST(ProfileRun, SlowIterationsStayWithinTheBudget) {
+  ProfiledScript script([](std::int64_t, bool) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    return 150.0;
+  });
+  const auto start = std::chrono::steady_clock::now();
+  const auto outcome = profile_run(script.engine, *script.recorder, {.budget_s = 1}, go_on);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(outcome->warm_up_iterations, 2);
+  EXPECT_GE(outcome->iterations, 1);
+  EXPECT_EQ(outcome->traced_iterations, 1);
+  EXPECT_LT(took.count(), 0.3 + 1 + 0.25);
 }
 
 TEST(ProfileRun, WarmUpIsRecordedAndExcluded) {

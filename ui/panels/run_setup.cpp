@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
@@ -63,7 +64,9 @@ void draw_recorded(Ui& ui, const RecordedRuns& runs, const Rect& area, float y) 
     line("pairs of blocks", fmt::format("{}", runs.comparison->blocks));
     line("ended by", runs.comparison->reason);
   }
-  line("tracing overhead", fmt::format("{:+.1f} %", runs.record.tracing_overhead * 100));
+  line("tracing overhead", std::isnan(runs.record.tracing_overhead)
+                               ? "unknown"
+                               : fmt::format("{:+.1f} %", runs.record.tracing_overhead * 100));
   line("dropped records", grouped_text(runs.record.dropped));
 }
 
