@@ -35,7 +35,8 @@ struct Worker {
   std::unique_ptr<service::Channel> channel;
   std::set<std::int64_t> open_runs;
   std::int64_t runs_begun = 0;
-  bool answered = false;  ///< the job's reply went to the desktop
+  bool answered = false;        ///< the job's reply went to the desktop
+  bool told_of_losses = false;  ///< it knows that the session refuses records
   std::optional<Clock::time_point> kill_at;
 };
 
@@ -64,6 +65,7 @@ class Engine {
     desktop_ = std::move(*channel);
     while (!desktop_gone_ || !workers_.empty()) {
       if (auto event = queue_.pop(kTick)) handle(std::move(*event));
+      tell_of_lost_records();
       kill_late_workers();
     }
     queue_.shut();
@@ -160,7 +162,8 @@ class Engine {
                                           {}, handlers_for(queue_, job.id));
     if (!channel) return fail(channel.error());
     const Status sent = (*channel)->send(job);
-    workers_.emplace(job.id, Worker{std::move(*process), std::move(*channel), {}, 0, false, {}});
+    workers_.emplace(job.id,
+                     Worker{std::move(*process), std::move(*channel), {}, 0, false, false, {}});
     return sent;
   }
 
@@ -279,6 +282,16 @@ class Engine {
     if (!worker.answered) {
       answer(job, fail({ErrorKind::runtime, what, fmt::format("job {}", job), "",
                         "What it recorded until then is in the session"}));
+    }
+  }
+
+  /// A full disk: workers end their jobs rather than measure for nobody.
+  void tell_of_lost_records() {
+    const Status kept = desk_.status();
+    if (kept) return;
+    for (auto& [job, worker] : workers_) {
+      if (std::exchange(worker.told_of_losses, true)) continue;
+      tell_worker(worker, service::Failure{service::kRecordsLost, kept.error()});
     }
   }
 

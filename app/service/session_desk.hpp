@@ -24,6 +24,8 @@ class SessionDesk {
   /// Only while is_open().
   [[nodiscard]] RecordSink& records() { return session_->records(); }
   [[nodiscard]] Status record(const service::RecordResult& result);
+  /// The first record that could not be kept.
+  [[nodiscard]] Status status() const { return session_ ? session_->status() : Status(); }
 
   /// Commits everything; the file is self-contained afterwards.
   [[nodiscard]] Status close();

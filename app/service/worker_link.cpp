@@ -94,6 +94,11 @@ void WorkerLink::dropped(std::int64_t run, std::int64_t count) {
   tell(service::RecordDropped{0, run, count});
 }
 
+Status WorkerLink::status() const {
+  const std::lock_guard lock(mutex_);
+  return records_status_;
+}
+
 Status WorkerLink::end_run(std::int64_t run, const RunSummary& summary) {
   return done(ask(service::EndRun{0, run, summary}));
 }
@@ -159,7 +164,11 @@ void WorkerLink::receive(service::Message message) {
   } else if (auto* answer = std::get_if<service::Reply>(&message)) {
     asked_[answer->id] = Result<std::string>(std::move(answer->result_json));
   } else if (auto* failure = std::get_if<service::Failure>(&message)) {
-    asked_[failure->id] = Result<std::string>(fail(std::move(failure->error)));
+    if (failure->id == service::kRecordsLost) {
+      records_status_ = fail(std::move(failure->error));
+    } else {
+      asked_[failure->id] = Result<std::string>(fail(std::move(failure->error)));
+    }
   }
   changed_.notify_all();
 }

@@ -27,8 +27,8 @@ class WorkerLink : public JobOutput, public RecordSink {
   [[nodiscard]] Status save_comparison(const storage::ComparisonRecord& comparison) override;
   [[nodiscard]] Status save_curve(std::int64_t run,
                                   std::span<const storage::CurvePoint> points) override;
-  /// The engine's session may fail; the next call that waits for an answer says so.
-  [[nodiscard]] Status status() const override { return {}; }
+  /// What the engine said its session refused.
+  [[nodiscard]] Status status() const override;
 
   // RecordSink
   [[nodiscard]] Result<std::int64_t> begin_run(const RunInfo& info) override;
@@ -71,6 +71,7 @@ class WorkerLink : public JobOutput, public RecordSink {
       asked_;  ///< by id; empty: no answer yet
   std::optional<service::StartJob> job_;
   std::optional<service::ApplyLayout> layout_;
+  Status records_status_;
   bool paused_ = false;
   bool cancelled_ = false;
   bool ended_ = false;

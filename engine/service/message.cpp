@@ -33,6 +33,10 @@ constexpr std::int64_t kMostRecords = kMaximumFrameBytes / kIterationBytes;
 
 // The name and the fields of every message, in one list that serves writing and reading.
 
+/// A message as the visitor takes it: the writer only looks, so that no record is copied.
+template <class Visitor, class Value>
+using As = typename Visitor::template Access<Value>;
+
 template <class T>
 inline constexpr const char* kTypeName = nullptr;
 template <>
@@ -79,18 +83,18 @@ template <>
 constexpr const char* kTypeName<RecordResult> = "result";
 
 template <class Visitor>
-void fields(Visitor& visit, Hello& message) {
+void fields(Visitor& visit, As<Visitor, Hello>& message) {
   visit.whole("protocol", message.protocol, 0);
   visit.text("program", message.program);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, OpenSessionFile& message) {
+void fields(Visitor& visit, As<Visitor, OpenSessionFile>& message) {
   visit.text("path", message.path);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, JobSettings& settings) {
+void fields(Visitor& visit, As<Visitor, JobSettings>& settings) {
   visit.text("backend", settings.backend);
   visit.text("comm", settings.comm);
   visit.text("wire", settings.wire);
@@ -105,7 +109,7 @@ void fields(Visitor& visit, JobSettings& settings) {
 }
 
 template <class Visitor>
-void fields(Visitor& visit, StartJob& message) {
+void fields(Visitor& visit, As<Visitor, StartJob>& message) {
   visit.choice("kind", message.kind);
   visit.text("workload", message.workload_json);
   visit.text("topology", message.topology_json);
@@ -114,30 +118,30 @@ void fields(Visitor& visit, StartJob& message) {
 }
 
 template <class Visitor>
-void fields(Visitor& visit, ApplyLayout& message) {
+void fields(Visitor& visit, As<Visitor, ApplyLayout>& message) {
   visit.whole("job", message.job, 1);
   visit.text("layout", message.layout_json);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, CancelJob& message) {
+void fields(Visitor& visit, As<Visitor, CancelJob>& message) {
   visit.whole("job", message.job, 1);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, PauseJob& message) {
+void fields(Visitor& visit, As<Visitor, PauseJob>& message) {
   visit.whole("job", message.job, 1);
   visit.flag("paused", message.paused);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, Query& message) {
+void fields(Visitor& visit, As<Visitor, Query>& message) {
   visit.text("what", message.what);
   visit.whole("row", message.row, 0);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, Edit& message) {
+void fields(Visitor& visit, As<Visitor, Edit>& message) {
   visit.text("what", message.what);
   visit.whole("row", message.row, 0);
   visit.text("workload", message.workload_json);
@@ -147,12 +151,12 @@ void fields(Visitor& visit, Edit& message) {
 }
 
 template <class Visitor>
-void fields(Visitor& visit, Reply& message) {
+void fields(Visitor& visit, As<Visitor, Reply>& message) {
   visit.text("result", message.result_json);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, Error& error) {
+void fields(Visitor& visit, As<Visitor, Error>& error) {
   visit.choice("kind", error.kind);
   visit.text("what", error.what);
   visit.text("place", error.place);
@@ -161,36 +165,36 @@ void fields(Visitor& visit, Error& error) {
 }
 
 template <class Visitor>
-void fields(Visitor& visit, Failure& message) {
+void fields(Visitor& visit, As<Visitor, Failure>& message) {
   visit.object("error", message.error);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, JobProgress& message) {
+void fields(Visitor& visit, As<Visitor, JobProgress>& message) {
   visit.number("share", message.share);
   visit.text("detail", message.detail);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, RunBegun& message) {
+void fields(Visitor& visit, As<Visitor, RunBegun>& message) {
   visit.whole("run", message.run, 1);
   visit.whole("side", message.side, 0);
   visit.text("mode", message.mode);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, Samples& message) {
+void fields(Visitor& visit, As<Visitor, Samples>& message) {
   visit.whole("run", message.run, 1);
   visit.columns("count", message.iterations);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, SamplesDropped& message) {
+void fields(Visitor& visit, As<Visitor, SamplesDropped>& message) {
   visit.whole("iterations", message.iterations, 0);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, GpuInfo& gpu) {
+void fields(Visitor& visit, As<Visitor, GpuInfo>& gpu) {
   visit.whole("id", gpu.id, 0);
   visit.text("name", gpu.name);
   visit.text("uuid", gpu.uuid);
@@ -205,7 +209,7 @@ void fields(Visitor& visit, GpuInfo& gpu) {
 }
 
 template <class Visitor>
-void fields(Visitor& visit, RunInfo& info) {
+void fields(Visitor& visit, As<Visitor, RunInfo>& info) {
   visit.text("label", info.label);
   visit.choice("mode", info.mode);
   visit.choice("executor", info.executor);
@@ -226,36 +230,36 @@ void fields(Visitor& visit, RunInfo& info) {
 }
 
 template <class Visitor>
-void fields(Visitor& visit, BeginRun& message) {
+void fields(Visitor& visit, As<Visitor, BeginRun>& message) {
   visit.object("info", message.info);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, RecordSpans& message) {
+void fields(Visitor& visit, As<Visitor, RecordSpans>& message) {
   visit.whole("run", message.run, 1);
   visit.columns("count", message.spans);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, RecordIterations& message) {
+void fields(Visitor& visit, As<Visitor, RecordIterations>& message) {
   visit.whole("run", message.run, 1);
   visit.columns("count", message.iterations);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, RecordActivities& message) {
+void fields(Visitor& visit, As<Visitor, RecordActivities>& message) {
   visit.whole("run", message.run, 1);
   visit.named_columns("count", "names", message.activities);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, RecordDropped& message) {
+void fields(Visitor& visit, As<Visitor, RecordDropped>& message) {
   visit.whole("run", message.run, 1);
   visit.whole("records", message.records, 0);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, RunSummary& summary) {
+void fields(Visitor& visit, As<Visitor, RunSummary>& summary) {
   visit.number("samples_per_s", summary.samples_per_s);
   visit.number("iteration_ms", summary.iteration_ms);
   visit.number("critical_path_ms", summary.critical_path_ms);
@@ -265,13 +269,13 @@ void fields(Visitor& visit, RunSummary& summary) {
 }
 
 template <class Visitor>
-void fields(Visitor& visit, EndRun& message) {
+void fields(Visitor& visit, As<Visitor, EndRun>& message) {
   visit.whole("run", message.run, 1);
   visit.object("summary", message.summary);
 }
 
 template <class Visitor>
-void fields(Visitor& visit, RecordResult& message) {
+void fields(Visitor& visit, As<Visitor, RecordResult>& message) {
   visit.text("what", message.what);
   visit.text("json", message.json);
 }
@@ -279,6 +283,9 @@ void fields(Visitor& visit, RecordResult& message) {
 /// Writes the fields of one object.
 class Writer {
  public:
+  template <class Value>
+  using Access = const Value;
+
   explicit Writer(std::string& tail) : tail_(tail) {}
 
   template <class Int>
@@ -300,7 +307,7 @@ class Writer {
     object_.emplace_back(name, JsonValue::Array(values.begin(), values.end()));
   }
   template <class Object>
-  void object(const char* name, Object& value) {
+  void object(const char* name, const Object& value) {
     Writer inner(tail_);
     fields(inner, value);
     object_.emplace_back(name, inner.take());
@@ -318,9 +325,9 @@ class Writer {
     texts(names_field, names);
   }
   template <class Object>
-  void objects(const char* name, std::vector<Object>& values) {
+  void objects(const char* name, const std::vector<Object>& values) {
     JsonValue::Array list;
-    for (Object& value : values) {
+    for (const Object& value : values) {
       Writer inner(tail_);
       fields(inner, value);
       list.emplace_back(inner.take());
@@ -338,6 +345,9 @@ class Writer {
 /// Reads the fields of one object; all are required but what says otherwise.
 class Reader {
  public:
+  template <class Value>
+  using Access = Value;
+
   Reader(JsonFields& json, const std::string& tail, bool& tail_used)
       : json_(json), tail_(tail), tail_used_(tail_used) {}
 
@@ -487,9 +497,9 @@ std::int64_t id_of(const Message& message) {
 Frame frame_of(const Message& message) {
   Frame frame;
   std::visit(
-      [&](auto one) {
+      [&](const auto& one) {
         Writer writer(frame.tail);
-        writer.text("type", kTypeName<decltype(one)>);
+        writer.text("type", kTypeName<std::decay_t<decltype(one)>>);
         writer.whole("id", one.id, 0);
         fields(writer, one);
         frame.json = write_json_line(JsonValue(writer.take()));

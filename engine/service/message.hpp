@@ -113,6 +113,9 @@ struct Failure {
   Error error;
 };
 
+/// Id of the Failure that an engine sends a worker unasked when the session refuses its records.
+inline constexpr std::int64_t kRecordsLost = 0;
+
 struct JobProgress {
   std::int64_t id = 0;
   double share = 0;  ///< 0..1

@@ -14,6 +14,7 @@
 #include "engine/service/child_process.hpp"
 #include "engine/service/client.hpp"
 #include "tests/app/program.hpp"
+#include "tests/app/small_disk.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -219,6 +220,18 @@ TEST_F(Service, AWorkerThatIsKilledCostsItsRunAlone) {
   ASSERT_EQ(session["runs"].size(), 1u);
   EXPECT_EQ(session["runs"][0]["state"], "stopped");
   EXPECT_EQ(result_of(client_.send(job(service::JobKind::run, 0.3)))["mode"], "measured");
+}
+
+TEST_F(Service, AJobEndsWhenTheDiskOfTheSessionIsFull) {
+  const SmallDisk disk(folder_.path() / "small", "600k");
+  if (!disk.mounted()) GTEST_SKIP() << "a full disk needs a right that this user lacks: mount";
+  ASSERT_TRUE(client_.start().has_value());
+  result_of(
+      client_.send(service::OpenSessionFile{0, (folder_.path() / "small/s.shardscope").string()}));
+  const auto start = Clock::now();
+  const std::string error = error_of(client_.send(job(service::JobKind::run, 600)));
+  EXPECT_NE(error.find("disk is full"), std::string::npos) << error;
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(50)) << "told while it ran";
 }
 
 TEST_F(Service, ChangesToDocumentsGoThroughTheEngine) {
