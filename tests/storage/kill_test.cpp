@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <random>
@@ -35,9 +36,10 @@ struct Told {
 
 /// Records a span every 0.2 ms on each of two ranks until it is killed. Times are steady_ns(),
 /// which all processes share; rows number the spans of a rank.
-[[noreturn]] void record_until_killed(const std::string& path, Told& told) {
+[[noreturn]] void record_until_killed(const std::string& path, const SessionWriterConfig& config,
+                                      Told& told) {
   Session session = Session::create(path).value();
-  SessionWriter writer(session);
+  SessionWriter writer(session, config);
   const std::int64_t run = writer.begin_run(test::sample_run()).value();
   Recorder recorder(writer, run, {.ranks = kKillRanks});
   told.started_ns.store(steady_ns());
@@ -53,12 +55,13 @@ struct Told {
 
 class Child {
  public:
-  explicit Child(std::string path) : path_(std::move(path)) {
+  explicit Child(std::string path, const SessionWriterConfig& config = {})
+      : path_(std::move(path)) {
     void* memory =
         ::mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     told_ = ::new (memory) Told;
     process_ = ::fork();
-    if (process_ == 0) record_until_killed(path_, *told_);
+    if (process_ == 0) record_until_killed(path_, config, *told_);
   }
   ~Child() { ::munmap(told_, sizeof(Told)); }
   Child(const Child&) = delete;
@@ -73,6 +76,20 @@ class Child {
     killed_ns_ = steady_ns();
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
+  }
+
+  /// Age of the youngest span in the file when the process was killed.
+  [[nodiscard]] std::int64_t lost_ns() const {
+    const Session session = Session::open(path_, Session::Access::read_write).value();
+    Database& database = session.state().database;
+    std::int64_t last_ns = told_->started_ns.load();
+    const std::vector<Track> tracks = tracks_of(database, 1).value();
+    for (const Track& track : tracks) {
+      EXPECT_TRUE(for_each_span(database, track, [&](const Span& span, std::int64_t) {
+        last_ns = std::max(last_ns, span.end_ns);
+      }));
+    }
+    return killed_ns_ - last_ns;
   }
 
   /// Reads what is left, first as a reader beside the remains, then as the next writer.
@@ -133,6 +150,16 @@ TEST(Kill, AtAnyMomentCostsAtMostTheLast250MsAndNoCommittedRow) {
     for (const auto& child : children) child->expect_intact();
     if (::testing::Test::HasFailure()) return;
   }
+}
+
+// What the test above measures is the commit period: with a longer one it would fail.
+TEST(Kill, ALongerCommitPeriodCostsMoreThan250Ms) {
+  const test::TempDirectory directory;
+  Child child(directory.file("slow.shardscope"), {.commit_period = std::chrono::seconds(5)});
+  child.wait_until_started();
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  child.kill_and_wait();
+  EXPECT_GT(child.lost_ns(), kMayLoseNs);
 }
 
 }  // namespace
