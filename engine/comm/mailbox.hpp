@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -55,8 +56,8 @@ struct Mailbox {
 
   std::vector<std::int32_t> members;  ///< ascending
   std::unique_ptr<Seat[]> seats;
-  Progress arrived;  ///< offers of all ranks
-  Progress reduced;  ///< chunks of all_reduce ready, all ranks
+  alignas(kSeatAlignment) Progress arrived;  ///< offers of all ranks
+  alignas(kSeatAlignment) Progress reduced;  ///< chunks of all_reduce ready, all ranks
 };
 
 }  // namespace shardscope::engine

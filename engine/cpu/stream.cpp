@@ -21,6 +21,8 @@ static_assert((kRingTasks & (kRingTasks - 1)) == 0);
 
 constexpr unsigned long kTimerSlackNs = 1'000;
 
+constexpr std::size_t kApart = 128;  ///< two cache lines, as they are fetched in pairs
+
 /// Longest thread name Linux takes.
 constexpr std::size_t kThreadNameLength = 15;
 
@@ -85,9 +87,10 @@ class ThreadedStream final : public CpuStream {
 
   std::vector<Task> ring_;
   std::uint64_t tail_ = 0;  ///< calls enqueued; the host thread's
-  bool stop_ = false;       ///< the worker's
-  Progress enqueued_;
-  Progress completed_;
+  // Each thread writes one of the two: apart, and wherever the stream lies in memory.
+  alignas(kApart) Progress enqueued_;
+  alignas(kApart) Progress completed_;
+  alignas(kApart) bool stop_ = false;  ///< the worker's
   std::thread worker_;
 };
 

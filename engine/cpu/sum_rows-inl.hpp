@@ -19,6 +19,9 @@ namespace {
 /// Accumulators of one block: as many as the registers hold beside a loaded row and a weight.
 inline constexpr int kSumVectors = 8;
 
+/// Without weights rows are added straight from memory: accumulators may take every register.
+inline constexpr int kPlainSumVectors = 16;
+
 /// How far ahead rows are fetched. Measured on rows of 512 bytes: 12 to 24 rows are alike and twice
 /// as fast as none; 4 and 48 lose a tenth.
 inline constexpr std::int64_t kSumPrefetchBytes = 8192;
@@ -63,7 +66,7 @@ struct ScatteredRows {
 
 /// Sums rows [begin, end) and hands each block of columns to Store:
 /// operator()(d, column, Block).
-template <class Row, class Store>
+template <bool kWeighted, class Row, class Store>
 class RowSum {
  public:
   HWY_INLINE RowSum(const ScatteredRows<Row>& source, std::int64_t begin, std::int64_t end,
@@ -85,9 +88,13 @@ class RowSum {
     for (std::int64_t n = begin_; n < end_; ++n) {
       if (n < fetch_end) prefetch_bytes(source_.row(n + distance_), row_bytes_);
       const Row* row = source_.row(n) + column;
-      const auto weight = hn::Set(d, source_.weight(n));
-      for (int k = 0; k < K; ++k) {
-        sums.v[k] = hn::Add(sums.v[k], hn::Mul(weight, load(d, row + k * lanes)));
+      if constexpr (kWeighted) {
+        const auto weight = hn::Set(d, source_.weight(n));
+        for (int k = 0; k < K; ++k) {
+          sums.v[k] = hn::Add(sums.v[k], hn::Mul(weight, load(d, row + k * lanes)));
+        }
+      } else {
+        for (int k = 0; k < K; ++k) sums.v[k] = hn::Add(sums.v[k], load(d, row + k * lanes));
       }
     }
     store_(d, column, sums);
@@ -102,8 +109,13 @@ class RowSum {
 template <class Row, class Store>
 HWY_INLINE void sum_rows(const ScatteredRows<Row>& source, std::int64_t begin, std::int64_t end,
                          std::int64_t width, std::int64_t distance, const Store& store) {
-  for_column_blocks<kSumVectors>(width,
-                                 RowSum<Row, Store>(source, begin, end, width, distance, store));
+  if (source.weight_step != 0) {
+    for_column_blocks<kSumVectors>(
+        width, RowSum<true, Row, Store>(source, begin, end, width, distance, store));
+  } else {
+    for_column_blocks<kPlainSumVectors>(
+        width, RowSum<false, Row, Store>(source, begin, end, width, distance, store));
+  }
 }
 
 }  // namespace
