@@ -1,11 +1,12 @@
 // Every kind of bad input ends with a message on stderr and the right exit code.
 
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "storage/session.hpp"
 #include "tests/app/program.hpp"
+#include "tests/app/small_disk.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -175,27 +177,6 @@ TEST_F(BadInput, ReadOnlySession) {
   chmod(folder_.path().c_str(), 0755);
 }
 
-/// A file system of that size at a folder; skips the test where none can be mounted.
-class SmallDisk {
- public:
-  SmallDisk(std::filesystem::path folder, const char* size) : folder_(std::move(folder)) {
-    std::filesystem::create_directory(folder_);
-    const std::string options = std::string("size=") + size;
-    mounted_ = ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, options.c_str()) == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) ::umount(folder_.c_str());
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-
-  [[nodiscard]] bool mounted() const { return mounted_; }
-
- private:
-  std::filesystem::path folder_;
-  bool mounted_ = false;
-};
-
 TEST_F(BadInput, FullDisk) {
   const SmallDisk disk(folder_.path() / "small", "600k");
   if (!disk.mounted()) GTEST_SKIP() << "a full disk needs a right that this user lacks: mount";
@@ -205,6 +186,32 @@ TEST_F(BadInput, FullDisk) {
   const ProgramResult shown = run_program({"inspect", "small/s.shardscope"}, folder_.path());
   EXPECT_EQ(shown.code, 0) << shown.err;
   EXPECT_NE(shown.out.find("MEASURED"), std::string::npos) << shown.out;
+}
+
+TEST_F(BadInput, OutputThatCannotBeWritten) {
+  for (const char* command : {"models", "models t510", "models t510 --json"}) {
+    for (const char* redirection : {"> /dev/full", ">&-"}) {
+      const std::string line = std::string(SHARDSCOPE_BINARY_DIR "/bin/shardscope ") + command +
+                               " " + redirection + " 2> errors.txt";
+      const int status = std::system(("cd " + folder_.path().string() + " && " + line).c_str());
+      EXPECT_EQ(WEXITSTATUS(status), 3) << line;
+      std::ifstream errors(folder_.path() / "errors.txt");
+      const std::string told{std::istreambuf_iterator<char>(errors), {}};
+      EXPECT_TRUE(told.starts_with("shardscope: ")) << line << ": " << told;
+    }
+  }
+}
+
+TEST_F(BadInput, AFileNeverTakesThePlaceOfAClosedOutput) {
+  folder_.write("small.json", small_workload());
+  const std::string line =
+      "cd " + folder_.path().string() +
+      " && " SHARDSCOPE_BINARY_DIR
+      "/bin/shardscope check --workload small.json --topology host-cpu:1x2 --save layout.json >&-";
+  EXPECT_EQ(WEXITSTATUS(std::system((line + " 2> errors.txt").c_str())), 3);
+  std::ifstream layout(folder_.path() / "layout.json");
+  const std::string text{std::istreambuf_iterator<char>(layout), {}};
+  EXPECT_TRUE(text.starts_with("{") && text.ends_with("}\n")) << text;
 }
 
 TEST_F(BadInput, SessionOfANewerVersion) {
