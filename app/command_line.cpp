@@ -98,7 +98,7 @@ void add_models(CLI::App& app, Chosen& chosen) {
   const auto options = choose<ModelsOptions>(command, chosen, models);
   command.add_option("name", options->name, "Model to show; with --json as a workload file");
   add_json(command, options->json);
-  command.footer("Example: shardscope models dcnv2 --json > mine.json");
+  command.footer("Example: shardscope models dcnv2 --json > my-model.json");
 }
 
 void add_topologies(CLI::App& app, Chosen& chosen) {
@@ -126,7 +126,7 @@ void add_stats(CLI::App& app, Chosen& chosen) {
                    "What each codec makes of each table's vectors, instead");
   add_session(command, options->session);
   add_json(command, options->json);
-  command.footer("Example: shardscope stats --workload dcnv2 --rows-cap 1000000 --batch 8192");
+  command.footer("Example: shardscope stats --workload dcnv2 --rows-cap 100000 --batch 2048");
 }
 
 void add_check(CLI::App& app, Chosen& chosen) {
@@ -148,7 +148,8 @@ void add_check(CLI::App& app, Chosen& chosen) {
       ->type_name("FILE");
   add_json(command, options->json);
   command.footer(
-      "Example: shardscope check --workload dcnv2 --topology dgx-h100:2 --layout mine.json\n"
+      "Example: shardscope check --workload dcnv2 --topology dgx-h100:2 --layout table_row_wise "
+      "--save my-layout.json\n"
       "Exit code 2 where the layout breaks a rule. " +
       std::string(kFormats));
 }
@@ -172,8 +173,8 @@ void add_profile(CLI::App& app, Chosen& chosen) {
   command.add_option("--trace-into", options->trace_into)->group("");
   add_json(command, options->json);
   command.footer(
-      "Example: shardscope profile --workload dcnv2 --rows-cap 200000 --batch 4096 "
-      "--topology host-cpu:1x2\n"
+      "Example: shardscope profile --workload dcnv2 --no-dense --rows-cap 100000 --batch 2048 "
+      "--topology host-cpu:1x2 --session run.shardscope\n"
       "Ctrl-C keeps what was measured (exit code 0; 3 if nothing was yet).");
 }
 
@@ -201,8 +202,8 @@ void add_compare(CLI::App& app, Chosen& chosen) {
   add_session(command, options->session);
   add_json(command, options->json);
   command.footer(
-      "Example: shardscope compare table_row_wise mine.json --workload dcnv2 --rows-cap 200000 "
-      "--topology host-cpu:2x4 --wire 10,1\n"
+      "Example: shardscope compare table_row_wise table_wise --workload dcnv2 --no-dense "
+      "--rows-cap 100000 --batch 2048 --topology host-cpu:2x2 --wire 10,1 --budget 30s\n"
       "Ctrl-C keeps what was measured and widens the interval for it (exit code 0; 3 if there is "
       "no interval yet).");
 }
@@ -242,7 +243,7 @@ void add_inspect(CLI::App& app, Chosen& chosen) {
   command.add_option("session", options->session, "Session file")->required()->type_name("FILE");
   command.add_option("--run", options->run, "Only this run")->check(positive())->type_name("N");
   add_json(command, options->json);
-  command.footer("Example: shardscope inspect profile-20250101-120000.shardscope --run 1");
+  command.footer("Example: shardscope inspect run.shardscope --run 1");
 }
 
 void add_import(CLI::App& app, Chosen& chosen) {
@@ -318,7 +319,8 @@ void add_export(CLI::App& app, Chosen& chosen) {
       ->type_name("FILE");
   add_json(command, options->json);
   command.footer(
-      "Example: shardscope export mine.json --to hugectr --workload dcnv2 --topology dgx-h100:2 "
+      "Example: shardscope export my-layout.json --to hugectr --workload dcnv2 --topology "
+      "dgx-h100:2 "
       "--out plan.py\n"
       "Exit code 2 where the framework cannot train the layout; the reason is told.");
 }
@@ -331,7 +333,7 @@ void add_report(CLI::App& app, Chosen& chosen) {
   command.add_option("--out", options->out, "Page to write")->required()->type_name("FILE.html");
   command.add_option("--run", options->run, "Only this run")->check(positive())->type_name("N");
   add_json(command, options->json);
-  command.footer("Example: shardscope report compare-20250101-120000.shardscope --out report.html");
+  command.footer("Example: shardscope report run.shardscope --out report.html");
 }
 
 void add_doctor(CLI::App& app, Chosen& chosen) {
