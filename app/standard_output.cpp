@@ -29,7 +29,7 @@ int finish_output(int code) {
   const char* reason = errno != 0 ? std::strerror(errno) : "a write failed";
   if (flushed && std::ferror(stdout) == 0) return code;
   const Error error{ErrorKind::runtime, std::string("the output is incomplete: ") + reason,
-                    "standard output", "", "What was recorded is in the session"};
+                    "standard output", "", ""};
   print_error(error);
   return exit_code(error.kind);
 }
