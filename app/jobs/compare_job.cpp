@@ -92,9 +92,10 @@ storage::ComparisonRecord record_of(const CompareJob& job, const Compared& done)
   return record;
 }
 
-/// What moving both layouts to the other's engine takes; 0 (never) where the copies of one
-/// layout's tables that it makes on the way do not fit beside both.
+/// What moving both layouts to the other's engine takes; 0 (never) on a GPU, where trades were
+/// never run, and where the copies of one layout's tables made on the way do not fit beside both.
 double trade_seconds(const CompareJob& job) {
+  if (job.run.backend != "cpu") return 0;
   const std::int64_t a = process_bytes(job.inputs, job.a);
   const std::int64_t b = process_bytes(job.inputs, job.b);
   if (std::max(a, b) > engine::available_memory_bytes()) return 0;
