@@ -25,6 +25,7 @@ constexpr const char* kInformation[] = {"also",
 constexpr const char* kTableInformation[] = {"group", "sharding", "ranks"};
 
 constexpr std::int64_t kMostTables = 1 << 20;
+constexpr std::size_t kMostFeatures = std::size_t{1} << 22;
 
 /// What all tables of a list share.
 struct ListDefaults {
@@ -59,6 +60,10 @@ void add_table(JsonFields& entry, const ListDefaults& defaults, std::string name
   entry.ignore("num_tables");
   entry.finish();
   const std::size_t index = out.tables.size();
+  if (out.features.size() + shared.size() > kMostFeatures) {
+    return entry.errors().add("", "the tables have too many features",
+                              fmt::format("at most {}", kMostFeatures));
+  }
   if (shared.size() <= 1) {
     const std::int32_t length = shared.empty() ? hotness : shared.front();
     out.features.push_back(feature_of(table.name, index, length, defaults));

@@ -251,6 +251,8 @@ class PlanReader {
     plan.global_batch =
         whole_or(root.find("global_batch_size"),
                  whole_or(root.find("global_batch"), whole_or(root.find("batchsize"), 0)));
+    constexpr std::int64_t kMostBatch = std::int64_t{1} << 40;
+    if (plan.global_batch < 0 || plan.global_batch > kMostBatch) plan.global_batch = 0;
     const std::int64_t gpus =
         whole_or(root.find("gpus_per_node"), whole_or(root.find("num_gpus_per_node"), 0));
     if (gpus > 0 && gpus <= plan.ranks) plan.gpus_per_node = static_cast<std::int32_t>(gpus);

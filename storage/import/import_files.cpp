@@ -99,7 +99,8 @@ Status add_traces(std::vector<RankTrace> ranks, const ImportContext& context, co
   if (work == 0) {
     out.notes.warn(0, "the traces hold no GPU work", "kernels (activities=[CUDA])");
   }
-  out.trace = arrange_trace(std::move(ranks), map, out.notes);
+  out.trace = arrange_trace(std::move(ranks), map, out.notes,
+                            context.topology ? context.topology->fast_domain : 0);
   out.notes.kept(fmt::format("{} of {} ranks, {} pieces of GPU work of {} events, {} iterations",
                              out.trace->ranks.size(), out.trace->world_size, work, events,
                              out.trace->iterations.size()));

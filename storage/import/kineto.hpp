@@ -1,6 +1,8 @@
 #pragma once
 // PyTorch profiler (Kineto) traces: one event at a time into a RankTrace.
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +13,9 @@
 #include "storage/import/trace_source.hpp"
 
 namespace shardscope::storage {
+
+/// Records kept of one file: twice what a gigabyte of dense GPU work has, some 2 GB of memory.
+inline constexpr std::size_t kMostTraceRecords = std::size_t{1} << 23;
 
 /// Reads events of one file. Not usable from several threads.
 class KinetoReader {
@@ -25,6 +30,8 @@ class KinetoReader {
   /// distributedInfo, deviceProperties, baseTimeNanoseconds, traceName.
   void field(std::string_view name, std::string_view value);
   [[nodiscard]] RankTrace take();
+  /// Events beyond kMostTraceRecords, which are not kept.
+  [[nodiscard]] std::int64_t left_out() const;
 
  private:
   struct State;

@@ -15,6 +15,7 @@ namespace shardscope::storage {
 namespace {
 
 constexpr std::int64_t kLastPlausibleNs = std::int64_t{1} << 60;
+constexpr std::int64_t kMostCopyBytes = std::int64_t{1} << 50;
 
 /// Reads one file; every query names only columns that the file has.
 class NsysReader {
@@ -149,7 +150,7 @@ class NsysReader {
       work.context = row.integer32(3);
       work.stream = row.integer32(4);
       work.correlation = static_cast<std::uint32_t>(row.integer(5));
-      work.bytes = row.integer(7);
+      work.bytes = std::clamp<std::int64_t>(row.integer(7), 0, kMostCopyBytes);
       work.detail = row.integer32(8);
       RankTrace& trace = process(row.integer(6), work.device);
       work.name = trace.names.id(copy ? "Memcpy" : "Memset");

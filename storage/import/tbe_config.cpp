@@ -13,6 +13,8 @@ namespace shardscope::storage {
 namespace {
 
 constexpr std::int64_t kMostTables = 1 << 16;
+/// Of all configurations together.
+constexpr std::size_t kMostTbeEntries = std::size_t{1} << 20;
 constexpr double kMostTbeRows = 1e15;
 constexpr double kMostNarrow = 2147483647;
 
@@ -56,6 +58,7 @@ std::optional<Table> table_with(std::optional<double> rows, std::optional<double
 
 /// Zipf and heavy hitters of one feature.
 IdDistribution ids_of(const JsonValue* parameters) {
+  constexpr std::size_t kMostHitters = 100;
   IdDistribution ids;
   const double alpha = number_of(field(parameters, "zipf_s")).value_or(1.1);
   ids.alpha = alpha >= 0 && alpha <= 100 ? alpha : 1.1;
@@ -64,7 +67,7 @@ IdDistribution ids_of(const JsonValue* parameters) {
   double sum = 0;
   for (const JsonValue& one : *hitters->array()) {
     const double share = number_of(&one).value_or(0);
-    if (share <= 0 || sum + share > 1 || ids.heavy_hitters.size() >= 1000) break;
+    if (share <= 0 || sum + share > 1 || ids.heavy_hitters.size() >= kMostHitters) break;
     sum += share;
     ids.heavy_hitters.push_back(share);
   }
@@ -256,6 +259,7 @@ std::optional<Workload> operator_workload(const JsonValue& build, const JsonValu
 void read_operators(const JsonValue& root, ImportNotes& notes, std::vector<Workload>& out) {
   constexpr std::size_t kMostWorkloads = 1024;
   const JsonValue::Object* operators = root.object();
+  std::size_t tables = 0;
   for (std::size_t o = 0; operators != nullptr && o < operators->size(); ++o) {
     const JsonValue* configs = (*operators)[o].second.find("config");
     if (configs == nullptr || configs->array() == nullptr) continue;
@@ -269,9 +273,14 @@ void read_operators(const JsonValue& root, ImportNotes& notes, std::vector<Workl
       }
       for (const JsonValue& build : *builds->array()) {
         for (const JsonValue& input : *inputs->array()) {
-          if (out.size() >= kMostWorkloads) return;
+          if (out.size() >= kMostWorkloads || tables > kMostTbeEntries) {
+            return notes.warn(0, "the rest of the configurations is left out",
+                              "at most 1024 with a million tables together");
+          }
           auto workload = operator_workload(build, input, out.size(), notes);
-          if (workload) out.push_back(std::move(*workload));
+          if (!workload) continue;
+          tables += workload->tables.size();
+          out.push_back(std::move(*workload));
         }
       }
     }

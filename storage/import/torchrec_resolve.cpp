@@ -10,6 +10,8 @@
 namespace shardscope::storage {
 namespace {
 
+/// Of all tables together: rows over every rank multiply.
+constexpr std::size_t kMostAssumedShards = std::size_t{1} << 22;
 constexpr std::int64_t kWidestTable = std::numeric_limits<std::int32_t>::max();
 
 std::string place_of(const TorchrecPlanEntry& entry) {
@@ -150,7 +152,8 @@ class PlacementMatcher {
     }
     const auto count = static_cast<std::int64_t>(owners.size());
     std::vector<TorchrecShardEntry> shards;
-    if (count == 0) return shards;
+    assumed_ += owners.size();
+    if (count == 0 || assumed_ > kMostAssumedShards) return shards;
     notes_.warn_at(place_of(entry), "has ranks but no shards; equal parts are assumed", "shards");
     const std::int64_t all = by_rows ? table.rows : table.dim;
     const std::int64_t part = (all + count - 1) / count;
@@ -189,6 +192,7 @@ class PlacementMatcher {
   ImportNotes& notes_;
   std::map<std::string, std::size_t> entries_;
   std::vector<std::vector<std::int32_t>> readers_;
+  std::size_t assumed_ = 0;  ///< shards that the plan does not list
 };
 
 std::vector<std::vector<std::string>> matrix_of(const TorchrecPlan& plan,

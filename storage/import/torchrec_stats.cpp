@@ -17,6 +17,8 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMostRows = 1e15;
 constexpr double kMostDim = 1e6;
 constexpr std::size_t kMostPieces = 32;
+constexpr double kMostGib = 1e9;
+constexpr std::int32_t kMostReportRanks = 65536;
 
 /// "123.4 (1,2,3,4,5)".
 StatsPerf perf_of(const StatsCell& cell) {
@@ -247,6 +249,7 @@ class StatsReader {
     if (!numbered || words.size() < 4 || words[0].size() > 6) return false;
     StatsRank rank;
     rank.rank = static_cast<std::int32_t>(stats_number(words[0]).value_or(0));
+    if (rank.rank >= kMostReportRanks) return false;
     std::vector<StatsCell> cells;
     std::size_t w = 1;
     while (w < words.size() && stats_number(words[w]) && !words[w].starts_with('(') &&
@@ -316,7 +319,7 @@ class StatsReader {
       return true;
     }
     if (text.starts_with("HBM: ") && !heading_.empty()) {
-      const double gib = stats_number(text.substr(5)).value_or(0);
+      const double gib = std::min(stats_number(text.substr(5)).value_or(0), kMostGib);
       if (heading_.starts_with("Reserved")) stats_.reserved_hbm_gib = gib;
       if (heading_.starts_with("Planning")) stats_.planning_hbm_gib = gib;
       if (heading_.starts_with("Dense")) stats_.dense_hbm_gib = gib;

@@ -14,6 +14,9 @@ namespace {
 
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 constexpr std::size_t kHotTables = 10;
+/// Of all tables together: far above real plans, low enough for memory.
+constexpr std::size_t kMostReportFeatures = std::size_t{1} << 20;
+constexpr std::size_t kMostReportShards = std::size_t{1} << 22;
 
 struct ShortName {
   const char* printed;
@@ -191,6 +194,12 @@ class StatsResolver {
                   "hash size, embedding dim and ranks");
     };
     if (entry.rows <= 0 || entry.dim <= 0) return left_out("its size is missing");
+    shards_ += entry.ranks.size();
+    if (workload_.features.size() + static_cast<std::size_t>(entry.features) >
+            kMostReportFeatures ||
+        shards_ > kMostReportShards) {
+      return left_out("the report has too many features or shards");
+    }
     Table table;
     table.name = name;
     table.rows = entry.rows;
@@ -291,6 +300,7 @@ class StatsResolver {
   const ImportContext& context_;
   ImportNotes& notes_;
   std::int32_t ranks_ = 0;
+  std::size_t shards_ = 0;
   DType dtype_ = DType::fp32;
   Workload workload_;
   Layout layout_;

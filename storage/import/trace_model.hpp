@@ -61,10 +61,12 @@ struct CollectiveCall {
   std::int64_t sent_bytes = -1;      ///< -1: not stated
   std::int64_t received_bytes = -1;  ///< -1: not stated
   std::int32_t thread = 0;
-  std::int32_t group_size = 0;            ///< 0: not stated
-  bool whole_ids = false;                 ///< elements are integers
-  std::uint32_t correlation = 0;          ///< of the kernel where it carries the facts itself
-  std::vector<std::int64_t> sent_splits;  ///< elements by peer, where stated
+  std::int32_t group_size = 0;    ///< 0: not stated
+  bool whole_ids = false;         ///< elements are integers
+  std::uint32_t correlation = 0;  ///< of the kernel where it carries the facts itself
+  std::int64_t element_bytes = 1;
+  std::vector<std::int64_t> sent_splits;  ///< bytes by peer of the group, where stated
+  std::vector<std::int32_t> group_ranks;  ///< the group's ranks, where all are stated
 };
 
 /// One call of a table-batched embedding operator.
@@ -81,6 +83,7 @@ struct RankTrace {
   std::string file;
   std::int32_t rank = -1;  ///< -1: the file does not say
   std::int32_t world_size = 0;
+  std::int32_t host_gpus = 0;  ///< GPUs of the profiled host; 0: the file does not say
   std::string device_name;
   std::vector<GpuWork> work;
   std::vector<CpuRange> calls;   ///< API calls

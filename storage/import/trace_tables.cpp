@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "layout/memory.hpp"
 #include "layout/models.hpp"
 
 namespace shardscope::storage {
@@ -91,7 +92,7 @@ std::optional<std::vector<std::int32_t>> solve(const ImportedTrace& trace,
     if (owners[t] != kUnplaced) continue;
     owners[t] = -1;
     ++replicated;
-    elements += tables[t].rows * dim;
+    elements = saturating_add(elements, saturating_multiply(tables[t].rows, dim));
   }
   const TraceRank& first = trace.totals.front();
   if (replicated != first.replicated_tables || elements != first.replicated_elements) {
@@ -146,8 +147,9 @@ std::optional<ImportedPlan> identify_tables(const ImportedTrace& trace,
     for (const std::string& name : model_names()) models.push_back(model_by_name(name).value());
   }
   for (Workload& model : models) {
+    if (model.tables.empty()) continue;
     std::vector<std::int32_t> dims = {4, 8, 16, 32, 64, 128, 256, 512};
-    dims.insert(dims.begin(), model.tables.front().dim);
+    dims.insert(dims.begin(), std::max(model.tables.front().dim, 1));
     const std::vector<Candidate> tables = candidates_of(model);
     for (const std::int32_t dim : dims) {
       const auto owners = solve(trace, tables, dim);

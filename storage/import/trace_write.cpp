@@ -72,6 +72,13 @@ void write_work(RecordSink& sink, std::int64_t run, const ImportedTrace& trace, 
 
 }  // namespace
 
+bool has_fused_update(const ImportedTrace& trace) {
+  return std::any_of(trace.places.begin(), trace.places.end(), [](const auto& places) {
+    return std::any_of(places.begin(), places.end(),
+                       [](const WorkPlace& place) { return place.mapped && place.fused; });
+  });
+}
+
 double iteration_ms(const ImportedTrace& trace) {
   double sum = 0;
   for (const Iteration& one : trace.iterations) {

@@ -16,6 +16,9 @@ namespace shardscope::storage {
 [[nodiscard]] Result<std::int64_t> write_trace(RecordSink& sink, const ImportedTrace& trace,
                                                const RunInfo& info);
 
+/// True where kernels of local_reduce update in one, as FBGEMM's do.
+[[nodiscard]] bool has_fused_update(const ImportedTrace& trace);
+
 /// Mean length of the iterations, ms; 0 without.
 [[nodiscard]] double iteration_ms(const ImportedTrace& trace);
 

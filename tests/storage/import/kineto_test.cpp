@@ -98,6 +98,39 @@ TEST(Kineto, GivesWorkToStagesAndIterations) {
   EXPECT_EQ(trace.totals[0].batch, 20);
 }
 
+// A rank of four on hosts of two GPUs whose forward exchange states its splits.
+std::string trace_with_splits(int rank) {
+  const std::string r = std::to_string(rank);
+  return R"({"distributedInfo": {"rank": )" + r + R"(, "world_size": 4},
+"deviceProperties": [{"id": 0, "name": "X"}, {"id": 1, "name": "X"}], "traceEvents": [
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "tid": 1, "ts": 0, "dur": 100, "args": {}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "tid": 1, "ts": 5, "dur": 1, "args": {"correlation": 1}},
+{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_SendRecv", "tid": 7, "ts": 10, "dur": 20, "args": {"stream": 7,
+ "correlation": 1, "Collective name": "all_to_allv", "In msg nelems": 100, "Out msg nelems": 60, "Group size": 4,
+ "dtype": "Half", "In split size": "[40, 30, 20, 10]", "Process Group Ranks": "[0, 1, 2, 3]"}}]})";
+}
+
+TEST(Kineto, KeepsSplitsByPeerAndTellsLinksApart) {
+  ImportNotes notes("trace");
+  std::vector<RankTrace> ranks;
+  for (int rank = 0; rank < 4; ++rank) ranks.push_back(read_trace(trace_with_splits(rank), notes));
+  EXPECT_EQ(ranks[0].host_gpus, 2);
+  const ImportedTrace trace = arrange_trace(std::move(ranks), built_in_kernel_map(), notes);
+  EXPECT_EQ(trace.fast_domain, 2);
+  EXPECT_EQ(trace.totals[0].sent_to, (std::vector<double>{80, 60, 40, 20}));
+  EXPECT_DOUBLE_EQ(trace.totals[0].intra_bytes, 60);
+  EXPECT_DOUBLE_EQ(trace.totals[0].inter_bytes, 60);
+  EXPECT_DOUBLE_EQ(trace.totals[3].intra_bytes, 40);
+  EXPECT_DOUBLE_EQ(trace.totals[3].inter_bytes, 140);
+  ASSERT_EQ(trace.spans.size(), 4U);
+  EXPECT_EQ(trace.spans[0].intra_bytes + trace.spans[0].inter_bytes, 120);
+  ImportNotes wide("trace");
+  std::vector<RankTrace> again;
+  again.push_back(read_trace(trace_with_splits(0), wide));
+  const ImportedTrace one = arrange_trace(std::move(again), built_in_kernel_map(), wide, 4);
+  EXPECT_DOUBLE_EQ(one.totals[0].intra_bytes, 120) << "the topology's fast domain counts";
+}
+
 TEST(Kineto, KeepsNanosecondsOfAbsoluteTimes) {
   ImportNotes notes("trace");
   const RankTrace trace = read_trace(
