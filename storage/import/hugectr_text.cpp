@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,44 +12,13 @@
 #include <vector>
 
 #include "storage/import/literal.hpp"
+#include "storage/import/log_lines.hpp"
 #include "storage/import/notes.hpp"
 
 namespace shardscope::storage {
 namespace {
 
 constexpr std::size_t kMostPlansInText = 256;
-
-bool letters_alike(char a, char b) {
-  const auto kind = [](char letter) {
-    const auto byte = static_cast<unsigned char>(letter);
-    if (std::isdigit(byte) != 0) return 1;
-    return std::isalpha(byte) != 0 ? 2 : static_cast<int>(byte) + 8;
-  };
-  return kind(a) == kind(b);
-}
-
-/// The text from `at` on with the first `column` letters of every later line removed where they
-/// look like the prefix of the line at `at` (a logger's time, level and rank).
-std::string without_prefixes(std::string_view text, std::size_t at) {
-  const std::size_t line = text.rfind('\n', at);
-  const std::size_t begin = line == std::string_view::npos ? 0 : line + 1;
-  const std::string_view prefix = text.substr(begin, at - begin);
-  constexpr std::size_t kMostText = 1 << 20;
-  std::string out;
-  std::size_t next = at;
-  while (next < text.size() && out.size() < kMostText) {
-    const std::size_t end = std::min(text.find('\n', next), text.size());
-    std::string_view rest = text.substr(next, end - next);
-    if (next != at && rest.size() >= prefix.size() &&
-        std::equal(prefix.begin(), prefix.end(), rest.begin(), letters_alike)) {
-      rest.remove_prefix(prefix.size());
-    }
-    out += rest;
-    out += '\n';
-    next = end + 1;
-  }
-  return out;
-}
 
 struct Found {
   JsonValue value;
@@ -91,6 +59,19 @@ std::optional<Found> find_value(std::string_view text, std::string_view name, st
   return std::nullopt;
 }
 
+/// True where the text ends inside the value that is given to shard_matrix.
+bool is_cut_off(std::string_view text) {
+  const std::size_t at = find_assigned(text, "shard_matrix");
+  if (at == std::string_view::npos) return false;
+  std::int64_t depth = 0;
+  for (const char letter : text.substr(at)) {
+    if (letter == '[' || letter == '(') ++depth;
+    if (letter == ']' || letter == ')') --depth;
+    if (depth <= 0) return false;
+  }
+  return true;
+}
+
 bool is_hierarchical(std::string_view text) {
   return text.find("CommunicationStrategy.Hierarchical") != std::string_view::npos;
 }
@@ -127,14 +108,18 @@ Result<std::vector<JsonValue>> hugectr_literals(std::string_view text, ImportNot
     at = matrix->at + 1;
   }
   if (!roots.empty()) return roots;
-  const bool named = text.find("shard_matrix") != std::string_view::npos;
-  return fail(
-      {ErrorKind::usage,
-       named ? "its shard_matrix is computed, not written out" : "it has no shard_matrix",
-       named ? notes.place(static_cast<std::int64_t>(line_of(text, text.find("shard_matrix"))))
-             : notes.file(),
-       "shard_matrix = [[\"table\", ...], ...]",
-       "Print the value in the training script and import its log"});
+  const std::size_t named = text.find("shard_matrix");
+  if (named == std::string_view::npos) {
+    return fail({ErrorKind::usage, "it has no shard_matrix", notes.file(),
+                 "shard_matrix = [[\"table\", ...], ...]",
+                 "Print the value in the training script and import its log"});
+  }
+  return fail({ErrorKind::usage,
+               is_cut_off(text) ? "its shard_matrix is cut off before its end"
+                                : "its shard_matrix is computed, not written out",
+               notes.place(static_cast<std::int64_t>(line_of(text, named))),
+               "shard_matrix = [[\"table\", ...], ...]",
+               "Print the value in the training script and import its log"});
 }
 
 }  // namespace shardscope::storage

@@ -29,8 +29,8 @@ Status add_hugectr(std::string_view text, const ImportContext& context, Imported
 
 /// JSON, or the printed tables.
 Status add_torchrec(std::string_view text, const ImportContext& context, Imported& out) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  const bool json = first != std::string_view::npos && text[first] == '{';
+  const bool json = text.find("\"sharding_type\"") != std::string_view::npos ||
+                    text.find("'sharding_type'") != std::string_view::npos;
   const auto plan =
       json ? read_torchrec_json(text, out.notes) : read_torchrec_text(text, out.notes);
   if (!plan) return fail(plan.error());
@@ -160,8 +160,8 @@ Status add_text(const std::string& path, const ImportContext& context, Imported&
     default:
       break;
   }
-  return fail({ErrorKind::usage, fmt::format("{} files are not imported", to_string(out.kind)),
-               path, import_kinds(), ""});
+  return fail({ErrorKind::usage, fmt::format("{} files hold no plan or trace", to_string(out.kind)),
+               path, import_kinds(), "nccl-tests are for calibration"});
 }
 
 }  // namespace

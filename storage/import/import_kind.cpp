@@ -64,10 +64,12 @@ std::optional<ImportKind> recognise_text(std::string_view head) {
     return ImportKind::tbe;
   }
   if (has(head, "Planner Statistics") || has(head, "Parameter Info:") ||
-      has(head, "Num Poolings") || head.starts_with("fqn,")) {
+      has(head, "Num Poolings") || head.starts_with("fqn,") ||
+      (has(head, " pooled ") && has(head, " fused"))) {
     return ImportKind::torchrec_stats;
   }
-  if (has(head, "\"sharding_type\"") || (has(head, "module: ") && has(head, "sharding type"))) {
+  if (has(head, "\"sharding_type\"") || has(head, "'sharding_type'") ||
+      (has(head, "module: ") && has(head, "sharding type"))) {
     return ImportKind::torchrec;
   }
   if (has(head, ":::MLLOG")) return ImportKind::mlperf;

@@ -80,6 +80,26 @@ std::string from_utf16(std::string_view bytes, bool little) {
   return out;
 }
 
+/// Terminals' colour and cursor sequences: ESC [ parameters letter.
+void remove_colours(std::string& text) {
+  constexpr char kEscape = '\x1b';
+  if (text.find(kEscape) == std::string::npos) return;
+  std::string plain;
+  plain.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != kEscape) {
+      plain += text[at];
+      continue;
+    }
+    if (at + 1 >= text.size() || text[at + 1] != '[') continue;
+    constexpr std::size_t kLongest = 32;
+    std::size_t end = at + 2;
+    while (end < text.size() && end < at + kLongest && text[end] >= 0x20 && text[end] < 0x40) ++end;
+    at = std::min(end, text.size() - 1);
+  }
+  text = std::move(plain);
+}
+
 }  // namespace
 
 bool is_gzip(std::string_view head) {
@@ -124,6 +144,7 @@ std::string decoded_text(std::string bytes, ImportNotes& notes) {
   } else if (bytes.starts_with("\xef\xbb\xbf")) {
     bytes.erase(0, 3);
   }
+  remove_colours(bytes);
   if (bytes.find('\0') != std::string::npos) {
     notes.warn(0, "NUL bytes in the text are read as blanks", "text");
     std::replace(bytes.begin(), bytes.end(), '\0', ' ');

@@ -1,5 +1,6 @@
 #include "storage/import/notes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace shardscope::storage {
@@ -9,6 +10,13 @@ void ImportNotes::warn(std::int64_t line, std::string message, std::string expec
 }
 
 void ImportNotes::warn_at(std::string where, std::string message, std::string expected) {
+  const auto said = std::find_if(warnings_.begin(), warnings_.end(), [&](const ImportNote& one) {
+    return one.place == where && one.message == message;
+  });
+  if (said != warnings_.end()) {
+    ++said->times;
+    return;
+  }
   ++warning_count_;
   if (warnings_.size() >= kMostNotes) return;
   warnings_.push_back({std::move(where), std::move(expected), std::move(message)});

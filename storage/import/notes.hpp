@@ -12,12 +12,14 @@ namespace shardscope::storage {
 
 /// One thing that was not taken as it stands.
 struct ImportNote {
-  std::string place;     ///< file, file:line or table
-  std::string expected;  ///< what would have been understood; may be empty
-  std::string message;   ///< what was found and what was done with it
+  std::string place;       ///< file, file:line or table
+  std::string expected;    ///< what would have been understood; may be empty
+  std::string message;     ///< what was found and what was done with it
+  std::int64_t times = 1;  ///< said of the same place
 };
 
-/// Notes of one import. The first kMostNotes are kept word by word; all are counted.
+/// Notes of one import. The first kMostNotes are kept word by word; all are counted, what is said
+/// twice of one place once.
 class ImportNotes {
  public:
   static constexpr std::size_t kMostNotes = 50;

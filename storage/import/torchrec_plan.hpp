@@ -34,15 +34,18 @@ struct TorchrecPlan {
   std::vector<TorchrecPlanEntry> tables;
   std::int32_t ranks = 0;
   std::int32_t local_ranks = 0;  ///< of a host; 0: the placements do not tell
+  bool cut = false;              ///< tables were left out as damaged
 };
 
+/// JSON or Python's repr of it; also inside other text, with a logger's prefixes, or cut off.
 [[nodiscard]] Result<TorchrecPlan> read_torchrec_json(std::string_view text, ImportNotes& notes);
 
 /// str(plan), anywhere in a text; lines may carry a prefix.
 [[nodiscard]] Result<TorchrecPlan> read_torchrec_text(std::string_view text, ImportNotes& notes);
 
 /// The plan as our layout. Rows and dims follow from the shards; features (hotness, pooling) from
-/// the context's workload, else one id a bag is assumed with a warning.
+/// the context's workload, else one id a bag is assumed with a warning. A plan that was cut off
+/// gives ranks alone where the workload has more tables.
 [[nodiscard]] Result<ImportedPlan> resolve_torchrec_plan(const TorchrecPlan& plan,
                                                          const ImportContext& context,
                                                          ImportNotes& notes);

@@ -154,7 +154,7 @@ class PlacementMatcher {
     std::vector<TorchrecShardEntry> shards;
     assumed_ += owners.size();
     if (count == 0 || assumed_ > kMostAssumedShards) return shards;
-    notes_.warn_at(place_of(entry), "has ranks but no shards; equal parts are assumed", "shards");
+    notes_.warn(0, "tables have ranks but no shards; equal parts are assumed", "shards");
     const std::int64_t all = by_rows ? table.rows : table.dim;
     const std::int64_t part = (all + count - 1) / count;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -175,8 +175,7 @@ class PlacementMatcher {
     ShardTier tier;
     if (entry.kernel == "fused_uvm_caching" || entry.kernel == "quant_uvm_caching") {
       tier = {Tier::uvm_cached, 0.2};
-      notes_.warn_at(place_of(entry), "its cache load factor is not in the plan; 0.2 is assumed",
-                     "cache_params");
+      notes_.warn(0, "cache load factors are not in the plan; 0.2 is assumed", "cache_params");
     } else if (entry.kernel == "fused_uvm" || entry.kernel == "quant_uvm") {
       tier.tier = Tier::uvm;
     } else if (entry.kernel == "key_value" || entry.kernel == "ssd_virtual_table") {
@@ -279,6 +278,11 @@ Result<ImportedPlan> resolve_torchrec_plan(const TorchrecPlan& plan, const Impor
   Workload workload = given ? *context.workload : workload_of_plan(plan, names, notes);
   if (workload.tables.empty()) return out;
   Result<Layout> layout = PlacementMatcher(plan, names, workload, notes).layout(ranks);
+  if (!layout && plan.cut) {
+    notes.warn_at(layout.error().place,
+                  layout.error().what + ": ranks are shown, no layout follows", "the whole plan");
+    return out;
+  }
   if (!layout) return fail(layout.error());
   layout->name = out.name;
   if (given && plan.tables.size() != workload.tables.size()) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "storage/import/stats_box.hpp"
 #include "storage/import/stats_columns.hpp"
 
 namespace shardscope::storage {
@@ -16,7 +17,6 @@ namespace {
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMostRows = 1e15;
 constexpr double kMostDim = 1e6;
-constexpr std::size_t kMostPieces = 32;
 constexpr double kMostGib = 1e9;
 constexpr std::int32_t kMostReportRanks = 65536;
 
@@ -104,99 +104,6 @@ bool take_cell(StatsColumn column, const StatsCell& cell, StatsTable& table) {
   return false;
 }
 
-/// What stands inside the box: the report's lines, wrapped ones joined, prefixes removed.
-struct BoxLine {
-  std::string text;
-  std::int64_t line = 0;
-};
-
-bool looks_like_frame(std::string_view line) {
-  return line.find("####") != std::string_view::npos;
-}
-
-class BoxReader {
- public:
-  explicit BoxReader(std::string_view text) {
-    std::int64_t number = 1;
-    for (std::size_t at = 0; at < text.size(); ++number) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      add(text.substr(at, end - at), number);
-      at = end + 1;
-    }
-    flush();
-  }
-
-  [[nodiscard]] const std::vector<BoxLine>& lines() const { return lines_; }
-
- private:
-  /// A line that begins with '#' (after a prefix) opens a row; it is complete when it ends with
-  /// '#'. What follows an incomplete one up to its '#' was wrapped by a terminal.
-  void add(std::string_view raw, std::int64_t number) {
-    std::string_view line = raw;
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    std::string_view end = line;
-    while (!end.empty() && static_cast<unsigned char>(end.back()) <= ' ') end.remove_suffix(1);
-    if (looks_like_frame(end) || end.empty()) return flush();
-    const bool closed = end.back() == '#';
-    const std::size_t open = opening(end);
-    if (open != std::string_view::npos && !(closed && open + 1 == end.size() && open_)) {
-      flush();
-      begin(end.substr(open + 1), number, closed, line.size());
-    } else if (open_ && !row_.text.empty() && pieces_ < kMostPieces) {
-      append(closed ? end.substr(0, end.size() - 1) : line, closed);
-    } else {
-      flush();
-      lines_.push_back({std::string(end), number});
-    }
-  }
-
-  /// "# " at the start or after a log's prefix.
-  static std::size_t opening(std::string_view line) {
-    const std::size_t at = line.find('#');
-    if (at == std::string_view::npos || at > 120) return std::string_view::npos;
-    if (at + 1 < line.size() && line[at + 1] != ' ' && line[at + 1] != '\t') {
-      return std::string_view::npos;
-    }
-    return at;
-  }
-
-  void begin(std::string_view text, std::int64_t number, bool closed, std::size_t width) {
-    if (closed && !text.empty()) text.remove_suffix(1);
-    row_ = {std::string(text), number};
-    open_ = true;
-    pieces_ = 1;
-    width_ = width;
-    if (closed) flush();
-  }
-
-  /// A terminal cuts at its width, in the middle of words; an editor at blanks.
-  void append(std::string_view text, bool closed) {
-    const bool cut_inside = pieces_ == 1 ? width_ >= 40 && !row_.text.empty() &&
-                                               row_.text.back() != ' ' && wraps_alike(text, closed)
-                                         : wraps_alike(text, closed);
-    if (!cut_inside) row_.text += ' ';
-    row_.text += text;
-    ++pieces_;
-    if (closed) flush();
-  }
-
-  [[nodiscard]] bool wraps_alike(std::string_view text, bool closed) const {
-    return closed || text.size() == width_;
-  }
-
-  void flush() {
-    if (open_ && !trimmed(row_.text).empty()) lines_.push_back(std::move(row_));
-    open_ = false;
-    row_ = {};
-  }
-
-  std::vector<BoxLine> lines_;
-  BoxLine row_;
-  bool open_ = false;
-  std::size_t pieces_ = 0;
-  std::size_t width_ = 0;
-};
-
 /// "CW", "TWRW", "column_wise": what a table's second word must be.
 bool is_sharding(std::string_view word) {
   constexpr std::string_view kNames[] = {"DP",
@@ -224,7 +131,12 @@ class StatsReader {
     const std::string_view text = trimmed(row.text);
     const std::vector<StatsColumn> header = stats_columns(text);
     if (!header.empty()) {
+      if (!stats_.tables.empty()) next_report(row.line);
       columns_ = header;
+      return;
+    }
+    if (text.starts_with("Rank ") && text.find("HBM") != std::string_view::npos) {
+      if (!stats_.tables.empty() || !stats_.ranks.empty()) next_report(row.line);
       return;
     }
     const std::vector<std::string_view> words = stats_words(text);
@@ -236,6 +148,15 @@ class StatsReader {
   }
 
   Result<TorchrecStats> finish() {
+    keep_larger();
+    if (others_ > 0) {
+      notes_.warn(best_line_,
+                  fmt::format("the file holds {} reports; the last of those with most tables, from "
+                              "this line on, is kept",
+                              others_ + 1),
+                  "one report");
+    }
+    stats_ = std::move(best_);
     if (!stats_.tables.empty() || !stats_.ranks.empty()) return std::move(stats_);
     return fail({ErrorKind::usage, "it has no planner statistics", notes_.file(),
                  "lines \"# Rank  HBM (GB) ...\" or \"# FQN  Sharding ...\" of TorchRec's report",
@@ -243,6 +164,24 @@ class StatsReader {
   }
 
  private:
+  /// Every rank may print the report, and a restarted job prints it again.
+  void next_report(std::int64_t line) {
+    keep_larger();
+    ++others_;
+    stats_ = {};
+    first_line_ = line;
+    heading_.clear();
+  }
+
+  void keep_larger() {
+    const bool more =
+        stats_.tables.size() > best_.tables.size() ||
+        (stats_.tables.size() == best_.tables.size() && stats_.ranks.size() >= best_.ranks.size());
+    if (!more) return;
+    best_ = std::move(stats_);
+    best_line_ = first_line_;
+  }
+
   /// rank, HBM (%), DDR (%), [SSD (%)], perf (...), input, output, shards.
   bool take_rank(const std::vector<std::string_view>& words, std::int64_t line) {
     const bool numbered = words[0].find_first_not_of("0123456789") == std::string_view::npos;
@@ -313,6 +252,7 @@ class StatsReader {
 
   /// "Name: value" lines and the memory lines under their headings.
   bool take_fact(std::string_view text, std::int64_t) {
+    if (text.starts_with("Input: ")) return false;  // a legend of units
     if (text == "Reserved Memory:" || text == "Planning Memory:" ||
         text.starts_with("Dense Storage") || text.starts_with("KJT Storage")) {
       heading_ = text;
@@ -338,17 +278,20 @@ class StatsReader {
   }
 
   ImportNotes& notes_;
-  TorchrecStats stats_;
+  TorchrecStats stats_;  ///< the report that is being read
+  TorchrecStats best_;   ///< the one with most tables so far
+  std::int64_t first_line_ = 1;
+  std::int64_t best_line_ = 1;
+  std::int64_t others_ = 0;
   std::vector<StatsColumn> columns_;
-  std::string heading_;
+  std::string heading_;  ///< of the lines that follow it
 };
 
 }  // namespace
 
 Result<TorchrecStats> read_torchrec_stats(std::string_view text, ImportNotes& notes) {
-  const BoxReader box(text);
   StatsReader reader(notes);
-  for (const BoxLine& row : box.lines()) reader.line(row);
+  for (const BoxLine& row : box_lines(text)) reader.line(row);
   return reader.finish();
 }
 

@@ -158,5 +158,27 @@ TEST(HugectrPlan, ReadsTheReferencePlans) {
   EXPECT_EQ(unique->layout->options(ClusterType::RB).exchange, Exchange::hierarchical);
 }
 
+TEST(HugectrPlan, ReadsALiteralOverSeveralLinesOfALog) {
+  ImportNotes notes("log");
+  const auto plans = read_hugectr_plans(
+      "[1,0]<stdout>:shard_matrix = [['0', '1'],\n"
+      "[1,0]<stdout>: ['1', '2']]\n"
+      "[1,0]<stdout>:shard_strategy = [('mp', ['0', '2']),\n"
+      "[1,0]<stdout>: ('dp', ['1'])]\n",
+      notes);
+  ASSERT_TRUE(plans) << to_string(plans.error());
+  ASSERT_EQ(plans->size(), 1U);
+  EXPECT_EQ(plans->front().matrix, (std::vector<std::vector<std::string>>{{"0", "1"}, {"1", "2"}}));
+  EXPECT_EQ(plans->front().data_parallel, std::vector<std::string>{"1"});
+}
+
+TEST(HugectrPlan, SaysThatAMatrixIsCutOff) {
+  ImportNotes notes("train.py");
+  const auto plans = read_hugectr_plans("import hugectr\nshard_matrix = [['0', '1'], ['1',", notes);
+  ASSERT_FALSE(plans);
+  EXPECT_THAT(plans.error().what, testing::HasSubstr("cut off"));
+  EXPECT_EQ(plans.error().place, "train.py:2");
+}
+
 }  // namespace
 }  // namespace shardscope::storage

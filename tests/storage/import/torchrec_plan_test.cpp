@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/storage/import/plan_samples.hpp"
 
 namespace shardscope::storage {
@@ -97,6 +99,94 @@ TEST(TorchrecPlan, RefusesATableOfAnotherSize) {
       resolve_torchrec_plan(*plan, {workload, test_plans::small_topology(1)}, notes);
   ASSERT_FALSE(resolved);
   EXPECT_THAT(resolved.error().expected, testing::HasSubstr("1000"));
+}
+
+// Two tables of two modules, as json.dumps and as Python print them.
+const std::string kPlanJson =
+    R"({"plan": {"m.ebc": {"a": {"sharding_type": "table_wise", "compute_kernel": "fused",
+  "ranks": [1], "shards": [{"shard_offsets": [0, 0], "shard_sizes": [10, 8],
+  "placement": "rank:1/cuda:1"}]}}, "m.ec": {"b": {"sharding_type": "column_wise",
+  "compute_kernel": "fused", "ranks": [0, 1], "shards": [
+  {"shard_offsets": [0, 0], "shard_sizes": [10, 4], "placement": "rank:0/cuda:0"},
+  {"shard_offsets": [0, 4], "shard_sizes": [10, 4], "placement": "rank:1/cuda:1"}]}}}})";
+
+void expect_both_tables(const std::string& text) {
+  ImportNotes notes("log");
+  const auto plan = read_torchrec_json(text, notes);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  ASSERT_EQ(plan->tables.size(), 2U);
+  EXPECT_EQ(plan->tables[0].module, "m.ebc");
+  EXPECT_EQ(plan->tables[0].table, "a");
+  EXPECT_EQ(plan->tables[1].module, "m.ec");
+  EXPECT_EQ(plan->tables[1].table, "b");
+  ASSERT_EQ(plan->tables[1].shards.size(), 2U);
+  EXPECT_EQ(plan->tables[1].shards[1].rank, 1);
+  EXPECT_FALSE(plan->cut);
+}
+
+TEST(TorchrecPlan, FindsJsonInsideALog) {
+  expect_both_tables("10:00:00 [rank0] INFO plan=" + kPlanJson + "\nstep 1 {loss} 0.3\n");
+  std::string prefixed = "[rank0]: ";
+  for (const char letter : kPlanJson) {
+    prefixed += letter;
+    if (letter == '\n') prefixed += "[rank0]: ";
+  }
+  expect_both_tables(prefixed);
+  std::string python = kPlanJson;
+  std::replace(python.begin(), python.end(), '"', '\'');
+  expect_both_tables("plan: " + python);
+}
+
+TEST(TorchrecPlan, KeepsTheTablesBeforeACutAndSaysSo) {
+  ImportNotes notes("plan");
+  const auto plan = read_torchrec_json(kPlanJson.substr(0, kPlanJson.rfind("rank:0")), notes);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  ASSERT_EQ(plan->tables.size(), 1U);
+  EXPECT_EQ(plan->tables[0].table, "a");
+  EXPECT_TRUE(plan->cut);
+  ASSERT_EQ(notes.warning_count(), 1);
+  EXPECT_THAT(notes.warnings()[0].message, testing::HasSubstr("\"b\""));
+}
+
+TEST(TorchrecPlan, ReadsAPrintedPlanWhoseFirstLineAloneHasAPrefix) {
+  ImportNotes notes("log");
+  const auto plan = read_torchrec_text(
+      "INFO 10:00 the plan: module: m.ebc\n\n"
+      "  param  | sharding type | compute kernel | ranks\n"
+      "-------- | ------------- | -------------- | -----\n"
+      "a     | table_wise    | fused          | [1]\n"
+      "b     | column_wise   | fused          | [0, 1]\n\n"
+      "param | shard offsets | shard sizes | placement\n"
+      "----- | ------------- | ----------- | ---------\n"
+      "a     | [0, 0]        | [10, 8]     | rank:1/cuda:1\n"
+      "b     | [0, 0]        | [10, 4]     | rank:0/cuda:0\n",
+      notes);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  ASSERT_EQ(plan->tables.size(), 1U) << "b's second shard is missing: it is left out";
+  EXPECT_EQ(plan->tables[0].module, "m.ebc");
+  EXPECT_EQ(plan->tables[0].shards.size(), 1U);
+  EXPECT_TRUE(plan->cut);
+  EXPECT_THAT(notes.warnings()[0].message, testing::HasSubstr("1 of 2 shards"));
+}
+
+TEST(TorchrecPlan, BoundsShardsThatThePlanDoesNotList) {
+  std::string text = "{\"m\": {";
+  Workload workload;
+  for (int t = 0; t < 100; ++t) {
+    const std::string name = "t" + std::to_string(t);
+    text += (t == 0 ? "\"" : ", \"") + name +
+            "\": {\"sharding_type\": \"row_wise\", \"compute_kernel\": \"fused\"" +
+            (t == 0 ? ", \"ranks\": [65535]" : "") + "}";
+    Table table;
+    table.name = name;
+    table.rows = 10;
+    table.dim = 4;
+    workload.tables.push_back(table);
+  }
+  ImportNotes notes("plan");
+  const auto plan = read_torchrec_json(text + "}}", notes);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  EXPECT_FALSE(resolve_torchrec_plan(*plan, {workload, std::nullopt}, notes));
 }
 
 }  // namespace

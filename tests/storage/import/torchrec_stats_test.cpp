@@ -179,5 +179,60 @@ TEST(TorchrecStats, ReadsTheProductionPlansCsv) {
   expect_the_production_plan(*plan);
 }
 
+TEST(TorchrecStats, ReadsRowsWhoseWrappedPiecesAreBlank) {
+  // Real columns are wide: a terminal's lines of 60 letters may hold nothing but padding.
+  std::vector<std::string> wide;
+  for (std::string line : kReport) {
+    const bool frame = line.starts_with("##");
+    const std::size_t end = line.rfind('#');
+    if (!frame)
+      line.insert(line.find("  ", 4) == std::string::npos ? end : line.find("  ", 4), 130, ' ');
+    wide.push_back(line);
+  }
+  std::string wrapped;
+  for (const std::string& line : wide) {
+    for (std::size_t at = 0; at < line.size(); at += 60) wrapped += line.substr(at, 60) + "\n";
+  }
+  expect_the_report(wrapped);
+}
+
+TEST(TorchrecStats, ReadsAMessageThatALoggerWroteAsOneLine) {
+  std::string message = "{\"level\": \"info\", \"msg\": \"";
+  for (const std::string& line : kReport) message += line + "\\n";
+  expect_the_report(message + "\"}\n");
+}
+
+TEST(TorchrecStats, KeepsOneOfSeveralReports) {
+  std::vector<std::string> cut(kReport.begin(), kReport.begin() + 11);
+  const std::string text = joined(kReport) + "restarted\n" + joined(kReport) + joined(cut);
+  expect_the_report(text);
+  ImportNotes notes("report");
+  ASSERT_TRUE(read_torchrec_stats(text, notes));
+  ASSERT_EQ(notes.warning_count(), 1);
+  EXPECT_THAT(notes.warnings()[0].message, testing::HasSubstr("3 reports"));
+  EXPECT_EQ(notes.warnings()[0].place, "report:25") << "the second box";
+}
+
+TEST(TorchrecStats, BoundsFeaturesShardsAndMemoryOfAHostileReport) {
+  std::string csv = "fqn,sharding,num_features,dim,rows,ranks\n";
+  for (int i = 0; i < 3; ++i) csv += "m.t" + std::to_string(i) + ",TW,600000,16,10,0\n";
+  ImportNotes notes("report");
+  const auto stats = read_torchrec_stats_csv(csv, notes);
+  ASSERT_TRUE(stats);
+  const auto plan = resolve_torchrec_stats(*stats, {}, notes);
+  ASSERT_TRUE(plan && plan->layout);
+  EXPECT_EQ(plan->layout->tables.size(), 1U);
+  EXPECT_THAT(notes.warnings().back().message, testing::Not(testing::IsEmpty()));
+  std::vector<std::string> huge = kReport;
+  for (std::string& line : huge) {
+    if (line.find("HBM: ") != std::string::npos) line = "#    HBM: 1e300 GB #";
+  }
+  const auto report = read_torchrec_stats(joined(huge), notes);
+  ASSERT_TRUE(report);
+  const auto resolved = resolve_torchrec_stats(*report, {}, notes);
+  ASSERT_TRUE(resolved && resolved->topology);
+  EXPECT_GT(resolved->topology->reserve_bytes, 0);
+}
+
 }  // namespace
 }  // namespace shardscope::storage
