@@ -125,6 +125,7 @@ Status save_trace(OpenSession& session, const storage::Imported& imported) {
   nlohmann::ordered_json environment = {{"imported", to_string(imported.kind)},
                                         {"device", imported.device_name},
                                         {"world_size", trace.world_size},
+                                        {"fused_update", storage::has_fused_update(trace)},
                                         {"files", nlohmann::ordered_json::array()}};
   for (const storage::TraceRank& rank : trace.totals) {
     environment["files"].push_back({{"rank", rank.rank}, {"file", rank.file}});

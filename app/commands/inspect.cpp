@@ -110,9 +110,14 @@ void print_comparisons(const std::vector<storage::ComparisonRecord>& comparisons
 Status inspect(const InspectOptions& options) {
   // Plans, reports and traces open directly, as import reads them; nothing is kept.
   if (!storage::is_session_file(options.session)) {
-    if (const auto kind = storage::recognise(options.session)) {
-      return inspect_import(options.session, *kind, options.json);
+    const auto kind = storage::recognise(options.session);
+    if (!kind) {
+      return fail(
+          {kind.error().kind, kind.error().what, options.session,
+           "a session, or a file of a kind that import reads (" + storage::import_kinds() + ")",
+           "'shardscope import --from KIND' reads it as that kind"});
     }
+    return inspect_import(options.session, *kind, options.json);
   }
   Result<storage::Session> session =
       storage::Session::open(options.session, storage::Session::Access::read_only);

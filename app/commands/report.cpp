@@ -12,6 +12,7 @@
 
 #include "app/commands/commands.hpp"
 #include "app/html_pictures.hpp"
+#include "app/stage_comparison.hpp"
 #include "app/text_table.hpp"
 #include "layout/check.hpp"
 #include "layout/names.hpp"
@@ -93,19 +94,18 @@ std::string number_text(double value) {
   return std::isfinite(value) ? ms_text(value) : "-";
 }
 
-double predicted_ms(const Prediction& prediction, Stage stage) {
-  double ms = 0;
-  for (const PredictedStage& one : prediction.stages) {
-    if (one.stage == stage) ms += one.max_s * 1e3;
-  }
-  return ms;
+std::string error_cell(double error) {
+  if (std::isnan(error)) return "<td>-</td>";
+  return fmt::format("<td class=\"{}\">{}</td>", std::abs(error) <= 0.2 ? "good" : "bad",
+                     error_text(error));
 }
 
-std::string error_cell(double predicted, double measured) {
-  if (!(measured > 0) || !(predicted > 0)) return "<td>-</td>";
-  const double error = (predicted / measured - 1) * 100;
-  return fmt::format("<td class=\"{}\">{:+.0f} %</td>", std::abs(error) <= 20 ? "good" : "bad",
-                     error);
+/// Imported traces say in their environment that kernels reduce and update in one.
+bool is_fused(const storage::RunRecord& record) {
+  const auto json = nlohmann::ordered_json::parse(record.environment_json, nullptr, false);
+  if (!json.is_object()) return false;
+  const auto fused = json.find("fused_update");
+  return fused != json.end() && fused->is_boolean() && fused->get<bool>();
 }
 
 std::string stage_table_html(const ReportedRun& run) {
@@ -114,23 +114,14 @@ std::string stage_table_html(const ReportedRun& run) {
       "<th>between domains</th>";
   if (run.prediction) html += "<th>predicted, ms</th><th>error</th>";
   html += "</tr>";
-  for (int s = 0; s < kStages; ++s) {
-    const auto stage = static_cast<Stage>(s);
-    const double most = run.profile.ms_max(stage);
-    if (most <= 0) continue;
-    double waiting = 0;
-    double bytes = 0;
-    for (std::size_t rank = 0; rank < run.profile.by_rank.size(); ++rank) {
-      waiting += run.profile.at(rank, stage).waiting_ms;
-      bytes += run.profile.at(rank, stage).inter_bytes;
-    }
-    html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>",
-                        to_string(stage), ms_text(most), ms_text(run.profile.ms_mean(stage)),
-                        ms_text(waiting / static_cast<double>(run.profile.by_rank.size())),
-                        bytes > 0 ? bytes_text(bytes) : "-");
+  for (const StageComparison& row : compare_stages(
+           run.profile, run.prediction ? &*run.prediction : nullptr, is_fused(run.record))) {
+    html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", row.stage,
+                        ms_text(row.measured_max), ms_text(row.measured_mean),
+                        ms_text(row.waiting_mean),
+                        row.inter_bytes > 0 ? bytes_text(row.inter_bytes) : "-");
     if (run.prediction) {
-      const double predicted = predicted_ms(*run.prediction, stage);
-      html += fmt::format("<td>{}</td>", ms_text(predicted)) + error_cell(predicted, most);
+      html += fmt::format("<td>{}</td>", ms_text(row.predicted_max)) + error_cell(row.error());
     }
     html += "</tr>";
   }
@@ -165,10 +156,11 @@ std::string run_html(const ReportedRun& run) {
       grouped(record.iterations));
   if (run.prediction) {
     const double predicted = run.prediction->iteration_s * 1e3;
-    html += fmt::format("<td>{} ({} to {}, trust {})</td>", ms_text(predicted),
-                        ms_text(run.prediction->low_s * 1e3), ms_text(run.prediction->high_s * 1e3),
-                        to_string(run.prediction->trust)) +
-            error_cell(predicted, record.iteration_ms);
+    html +=
+        fmt::format("<td>{} ({} to {}, trust {})</td>", ms_text(predicted),
+                    ms_text(run.prediction->low_s * 1e3), ms_text(run.prediction->high_s * 1e3),
+                    to_string(run.prediction->trust)) +
+        error_cell(record.iteration_ms > 0 ? predicted / record.iteration_ms - 1 : std::nan(""));
   } else {
     html += "<td>-</td><td>-</td>";
   }

@@ -96,6 +96,11 @@ const char* copy_name(std::int32_t kind) {
   }
 }
 
+/// Time on the wires: waiting for peers, and spans that sent bytes.
+bool is_exchange(const Span& span) {
+  return span.waiting || span.intra_bytes > 0 || span.inter_bytes > 0;
+}
+
 class PerfettoWriter {
  public:
   PerfettoWriter(const RunRecord& run, const std::string& path) : run_(run) {
@@ -121,16 +126,20 @@ class PerfettoWriter {
     }
   }
 
-  /// Where nothing ran on a GPU the spans stand for the kernels: on the stream of their track.
+  /// Where nothing ran on a GPU the spans stand for the kernels: on the stream of their track, and
+  /// exchanges under the name by which tools know collectives. Beside kernels they are annotations
+  /// of no stream, or tools would count the time twice.
   void span(const Span& one, bool as_kernel) {
     const std::int64_t stream = kFirstStream + one.stream;
-    const std::string name = fmt::format("{} {}{}", to_string(one.stage), to_string(one.work),
-                                         one.waiting ? " (waiting)" : "");
+    const std::string name =
+        fmt::format("{}{} {}{}", as_kernel && is_exchange(one) ? "nccl:" : "", to_string(one.stage),
+                    to_string(one.work), one.waiting ? " (waiting)" : "");
     const std::string args = fmt::format(
         "\"stream\": {}, \"device\": {}, \"context\": 1, \"correlation\": {}, \"bytes\": {}, "
         "\"rows\": {}, \"iteration\": {}, \"stage\": \"{}\", \"work\": \"{}\", \"mode\": \"{}\"",
-        stream, one.rank, as_kernel ? ++correlation_ : -1, one.intra_bytes + one.inter_bytes,
-        one.rows, one.iteration, to_string(one.stage), to_string(one.work), run_.mode);
+        as_kernel ? stream : -1, one.rank, as_kernel ? ++correlation_ : -1,
+        one.intra_bytes + one.inter_bytes, one.rows, one.iteration, to_string(one.stage),
+        to_string(one.work), run_.mode);
     file(one.rank).event(complete_event(as_kernel ? "kernel" : "gpu_user_annotation", name,
                                         one.rank, as_kernel ? stream : stream + 1000, one.start_ns,
                                         one.end_ns, args));
