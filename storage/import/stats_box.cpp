@@ -42,12 +42,14 @@ class BoxReader {
     if (looks_like_frame(end)) return flush();
     // Columns are padded: a wrapped line may have a piece of nothing but blanks.
     if (end.empty()) return open_ && pieces_ < kMostPieces ? blank_piece() : flush();
-    const bool closed = end.back() == '#';
     const std::size_t open = opening(end);
-    if (open != std::string_view::npos && !(closed && open + 1 == end.size() && open_)) {
+    const bool lone = open != std::string_view::npos && open + 1 == end.size();
+    // A lone '#' closes the row before it, but opens one where padding follows it.
+    const bool closed = end.back() == '#' && !(lone && !open_ && line.size() > end.size());
+    if (open != std::string_view::npos && !(closed && lone && open_)) {
       flush();
-      begin(end.substr(open + 1), number, closed, line.size());
-    } else if (open_ && !row_.text.empty() && pieces_ < kMostPieces) {
+      begin((closed ? end : line).substr(open + 1), number, closed, line.size());
+    } else if (open_ && pieces_ < kMostPieces) {
       append(closed ? end.substr(0, end.size() - 1) : line, closed);
     } else {
       flush();
