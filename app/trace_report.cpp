@@ -31,7 +31,7 @@ std::optional<Prediction> prediction_of(const storage::Imported& imported) {
   return std::move(*prediction);
 }
 
-std::vector<StageComparison> stages_of(const storage::Imported& imported) {
+std::vector<StageComparison> stage_rows_of(const storage::Imported& imported) {
   const storage::ImportedTrace& trace = *imported.trace;
   StageSum sum;
   for (const Span& span : trace.spans) sum.add(span);
@@ -167,7 +167,7 @@ std::string trace_text(const storage::Imported& imported) {
   text += hot_tables_text(imported) + disagreement(trace) + sent_to_text(trace);
   TextTable stages(
       {{"stage", Align::left}, {"measured max ms"}, {"mean"}, {"predicted max ms"}, {"error"}});
-  for (const StageComparison& row : stages_of(imported)) {
+  for (const StageComparison& row : stage_rows_of(imported)) {
     stages.row({row.stage, ms_text(row.measured_max), ms_text(row.measured_mean),
                 std::isnan(row.predicted_max) ? "-" : ms_text(row.predicted_max),
                 error_text(row.error())});
@@ -224,7 +224,7 @@ nlohmann::ordered_json trace_json(const storage::Imported& imported) {
                              {"inter_bytes", rank.inter_bytes},
                              {"sent_to", rank.sent_to}});
   }
-  for (const StageComparison& row : stages_of(imported)) {
+  for (const StageComparison& row : stage_rows_of(imported)) {
     json["stages"].push_back({{"stage", row.stage},
                               {"measured_ms_max", row.measured_max},
                               {"measured_ms_mean", row.measured_mean},

@@ -123,7 +123,9 @@ TEST(Kineto, KeepsSplitsByPeerAndTellsLinksApart) {
   EXPECT_DOUBLE_EQ(trace.totals[3].intra_bytes, 40);
   EXPECT_DOUBLE_EQ(trace.totals[3].inter_bytes, 140);
   ASSERT_EQ(trace.spans.size(), 4U);
-  EXPECT_EQ(trace.spans[0].intra_bytes + trace.spans[0].inter_bytes, 120);
+  std::int64_t sent = 0;
+  for (const Span& span : trace.spans) sent += span.intra_bytes + span.inter_bytes;
+  EXPECT_EQ(sent, 120 + 140 + 160 + 180);
   ImportNotes wide("trace");
   std::vector<RankTrace> again;
   again.push_back(read_trace(trace_with_splits(0), wide));
