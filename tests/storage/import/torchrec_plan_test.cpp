@@ -1,5 +1,6 @@
 #include "storage/import/torchrec_plan.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -125,7 +126,7 @@ void expect_both_tables(const std::string& text) {
 }
 
 TEST(TorchrecPlan, FindsJsonInsideALog) {
-  expect_both_tables("10:00:00 [rank0] INFO plan=" + kPlanJson + "\nstep 1 {loss} 0.3\n");
+  expect_both_tables(fmt::format("10:00 [rank0] INFO plan={}\nstep 1 {{loss}} 0.3\n", kPlanJson));
   std::string prefixed = "[rank0]: ";
   for (const char letter : kPlanJson) {
     prefixed += letter;
@@ -134,7 +135,7 @@ TEST(TorchrecPlan, FindsJsonInsideALog) {
   expect_both_tables(prefixed);
   std::string python = kPlanJson;
   std::replace(python.begin(), python.end(), '"', '\'');
-  expect_both_tables("plan: " + python);
+  expect_both_tables(fmt::format("plan: {}", python));
 }
 
 TEST(TorchrecPlan, KeepsTheTablesBeforeACutAndSaysSo) {
@@ -173,7 +174,7 @@ TEST(TorchrecPlan, BoundsShardsThatThePlanDoesNotList) {
   std::string text = "{\"m\": {";
   Workload workload;
   for (int t = 0; t < 100; ++t) {
-    const std::string name = "t" + std::to_string(t);
+    const std::string name = fmt::format("t{}", t);
     text += (t == 0 ? "\"" : ", \"") + name +
             "\": {\"sharding_type\": \"row_wise\", \"compute_kernel\": \"fused\"" +
             (t == 0 ? ", \"ranks\": [65535]" : "") + "}";
