@@ -65,7 +65,7 @@ std::string some_bytes(double bytes) {
 }
 
 std::string signed_ms(double ms) {
-  return (ms > 0 ? "+" : ms < 0 ? "-" : "") + ms_text(std::abs(ms));
+  return fmt::format("{}{}", ms > 0 ? "+" : ms < 0 ? "-" : "", ms_text(std::abs(ms)));
 }
 
 }  // namespace

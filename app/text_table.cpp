@@ -85,9 +85,9 @@ std::string bytes_text(double bytes) {
 std::string grouped(long long value) {
   std::string digits = std::to_string(value < 0 ? -value : value);
   for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), ",");
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
   }
-  return value < 0 ? "-" + digits : digits;
+  return value < 0 ? fmt::format("-{}", digits) : digits;
 }
 
 std::string count_text(double value) {

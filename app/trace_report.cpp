@@ -176,7 +176,7 @@ std::string trace_text(const storage::Imported& imported) {
   if (unmapped_max > 0) {
     stages.row({"in no stage", ms_text(unmapped_max), ms_text(unmapped_mean), "-", "-"});
   }
-  text += "\n" + stages.text(2) + idle_text(trace);
+  text += fmt::format("\n{}{}", stages.text(2), idle_text(trace));
   constexpr std::size_t kUnmappedListed = 8;
   double unmapped = 0;
   for (const auto& one : trace.unmapped) unmapped += one.ms;
