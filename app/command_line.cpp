@@ -164,6 +164,15 @@ void add_profile(CLI::App& app, Chosen& chosen) {
   options->layout = "table_row_wise";
   add_layout(command, options->layout);
   add_run(command, options->run);
+  command.get_option("--schedule")->each([options = options.get()](const std::string&) {
+    options->schedule_given = true;
+  });
+  command
+      .add_option("--executor", into(options->executor, parse_executor),
+                  "--backend sim: whose rules, buffers and schedule are simulated: engine, hugectr "
+                  "or torchrec")
+      ->type_name("NAME")
+      ->default_str("engine");
   add_budget(command, options->run.budget_s,
              "Time to measure (60s, 2min) where --iterations is not given; default 10s");
   add_codec_request(command, options->codecs, "vectors");
@@ -400,6 +409,7 @@ int run(int argc, char** argv) {
   add_plan(app, chosen);
   add_predict(app, chosen);
   add_explain(app, chosen);
+  add_sweep(app, chosen);
   add_diff(app, chosen);
   add_profile(app, chosen);
   add_compare(app, chosen);

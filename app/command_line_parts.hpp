@@ -51,10 +51,11 @@ std::shared_ptr<Options> choose(CLI::App& command, Chosen& chosen,
   return options;
 }
 
-/// plan, predict, explain, diff.
+/// plan, predict, explain, sweep, diff.
 void add_plan(CLI::App& app, Chosen& chosen);
 void add_predict(CLI::App& app, Chosen& chosen);
 void add_explain(CLI::App& app, Chosen& chosen);
+void add_sweep(CLI::App& app, Chosen& chosen);
 void add_diff(CLI::App& app, Chosen& chosen);
 
 /// codec, tune-bounds; the codecs of a run.

@@ -104,6 +104,38 @@ void add_explain(CLI::App& app, Chosen& chosen) {
       "--table cat_20");
 }
 
+void add_sweep(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "sweep", "Plan over nodes, batches, planners, optimizers and dtypes: a table, a CSV");
+  const auto options = choose<SweepOptions>(command, chosen, sweep_command);
+  add_inputs(command, options->inputs);
+  command.remove_option(command.get_option("--batch"));
+  add_no_dense(command, options->inputs.no_dense);
+  add_how(command, options->how);
+  const auto axis = [&](const char* name, auto& values, const char* help, const char* type) {
+    return command.add_option(name, values, help)->delimiter(',')->type_name(type);
+  };
+  axis("--nodes", options->nodes, "Numbers of hosts; default the topology's", "N,N")
+      ->check(positive());
+  axis("--batch", options->batches, "Global batches; default the model's", "N,N")
+      ->check(positive());
+  axis("--planner", options->planners, "Who plans; default optimize", "NAME,NAME");
+  axis("--optimizer", options->optimizers,
+       "Of every table: sgd, adagrad, rowwise_adagrad, adam; default the model's", "NAME,NAME");
+  axis("--dtype", options->dtypes, "Of weights: fp32, fp16, bf16; default the model's",
+       "NAME,NAME");
+  axis("--wire-dtype", options->wires,
+       "Of vectors and gradients on the wire: fp32, fp16, bf16; default the model's", "NAME,NAME");
+  command.add_option("--csv", options->csv, "Write the rows to this file as they are computed")
+      ->type_name("FILE");
+  add_json(command, options->json);
+  command.footer(std::string(kPlanners) +
+                 "Example: shardscope sweep --workload dcnv2 --topology dgx-h100 --nodes 1,2,4,8 "
+                 "--planner optimize,embark-hier --executor hugectr --csv sweep.csv\n"
+                 "Ctrl-C keeps the combinations computed so far (exit code 0; 3 if there is none "
+                 "yet).");
+}
+
 void add_diff(CLI::App& app, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand(
       "diff", "Compare two layouts on paper: what moves, how many bytes, predicted gain");

@@ -11,6 +11,7 @@
 #include "layout/closest.hpp"
 #include "layout/json.hpp"
 #include "layout/models.hpp"
+#include "planner/executor_form.hpp"
 #include "planner/executor_model.hpp"
 #include "planner/optimize.hpp"
 #include "planner/planners.hpp"
@@ -157,16 +158,18 @@ Result<Layout> load_layout(const std::string& name_or_file, const Inputs& inputs
     return std::move(plan->layout);
   }
   if (!looks_like_file(name_or_file)) {
-    const std::vector<std::string> names = named_planners();
+    std::vector<std::string> names = named_planners();
     if (std::find(names.begin(), names.end(), name_or_file) == names.end()) {
+      names.emplace_back("optimize");
       const std::string meant = closest_name(name_or_file, names);
       return fail({ErrorKind::usage, fmt::format("there is no layout '{}'", name_or_file),
-                   "--layout", join_names(names) + ", optimize or a JSON file",
+                   "--layout", join_names(names) + " or a JSON file",
                    meant.empty() ? "" : fmt::format("Did you mean {}?", meant)});
     }
     Result<NamedPlan> plan = named_plan(name_or_file, inputs.workload, inputs.topology, {});
     if (!plan) return fail(plan.error());
-    return std::move(plan->layout);
+    return in_executor_form(std::move(plan->layout), inputs.workload, inputs.topology,
+                            how.executor);
   }
   const Result<std::string> text = read_text_file(name_or_file);
   if (!text) return fail(text.error());

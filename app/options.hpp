@@ -87,6 +87,8 @@ struct CodecRequest {
 struct ProfileOptions {
   InputOptions inputs;
   RunOptions run;
+  Executor executor = Executor::engine;  ///< others: backend sim alone
+  bool schedule_given = false;           ///< else a simulated executor keeps its usual one
   std::string layout;
   CodecRequest codecs;
   std::string session;
@@ -121,6 +123,16 @@ struct PlanOptions {
   double time_limit_s = 0;             ///< 0: none
   std::uint64_t seed = 1;
   std::string out;  ///< layout file; empty: none
+  bool json = false;
+};
+
+struct SweepOptions {
+  InputOptions inputs;
+  PredictHow how;
+  std::vector<std::int32_t> nodes;
+  std::vector<std::int64_t> batches;
+  std::vector<std::string> planners, optimizers, dtypes, wires;
+  std::string csv;  ///< file; empty: none
   bool json = false;
 };
 

@@ -24,12 +24,16 @@ LowerBound lower_bound(const PlanContext& context, const std::vector<FormSet>& a
   for (unsigned present = 1; present < (1U << kTableForms); ++present) {
     const auto forms = static_cast<FormSet>(present);
     if (!may_mix(context.options.executor, forms)) continue;
-    Relaxation relaxation(MeanIteration(context.facts, context.topology, context.executor,
-                                        context.dense, context.schedule_for(forms), forms),
-                          groups, forms);
-    if (!relaxation.possible()) continue;
-    relaxation.refine(kFirstTangents);
-    mixtures.push_back({forms, std::move(relaxation)});
+    for (const WireCase wire_case : {WireCase::exchange_shorter, WireCase::exchange_longer}) {
+      MeanIteration iteration(context.facts, context.topology, context.executor, context.dense,
+                              context.schedule_for(forms), forms, wire_case);
+      const bool has_cases = iteration.has_cases();
+      Relaxation relaxation(std::move(iteration), groups, forms);
+      if (!relaxation.possible()) break;
+      relaxation.refine(kFirstTangents);
+      mixtures.push_back({forms, std::move(relaxation)});
+      if (!has_cases) break;
+    }
   }
   LowerBound bound;
   if (mixtures.empty()) return bound;
@@ -58,6 +62,15 @@ LowerBound lower_bound(const PlanContext& context, const std::vector<FormSet>& a
   std::stable_sort(
       bound.mixtures.begin(), bound.mixtures.end(),
       [](const MixtureBound& a, const MixtureBound& b) { return a.seconds < b.seconds; });
+  // Of a mixture's two cases the lower one is its bound.
+  std::vector<MixtureBound> lower;
+  for (MixtureBound& one : bound.mixtures) {
+    const bool known = std::any_of(lower.begin(), lower.end(), [&](const MixtureBound& other) {
+      return other.present == one.present;
+    });
+    if (!known) lower.push_back(std::move(one));
+  }
+  bound.mixtures = std::move(lower);
   bound.seconds = bound.mixtures.front().seconds;
   return bound;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace shardscope {
@@ -14,9 +15,9 @@ Result<double> number_setting(const PlanSettings& settings, const std::string& k
   if (found == settings.end()) return otherwise;
   char* end = nullptr;
   const double value = std::strtod(found->second.c_str(), &end);
-  if (end == found->second.c_str() || *end != '\0') {
-    return fail({ErrorKind::usage, fmt::format("'{}' is not a number", found->second),
-                 fmt::format("--set {}", key), "a number", ""});
+  if (end == found->second.c_str() || *end != '\0' || !std::isfinite(value) || value < 0) {
+    return fail({ErrorKind::usage, fmt::format("'{}' is not a setting", found->second),
+                 fmt::format("--set {}", key), "a number of at least 0", ""});
   }
   return value;
 }

@@ -11,6 +11,8 @@
 #include "layout/check.hpp"
 #include "planner/board_search.hpp"
 #include "planner/edits.hpp"
+#include "planner/executor_form.hpp"
+#include "planner/memory_packing.hpp"
 #include "planner/planners.hpp"
 #include "planner/polish.hpp"
 #include "planner/what_if.hpp"
@@ -53,6 +55,7 @@ class PlanSearch {
     search(bound_);
     if (options_.baselines) try_baselines();
     for (const Layout& start : options_.starts) consider(start.name, start);
+    if (found_.empty()) pack();
     polish_best();
     if (found_.empty()) return fail(infeasible());
     std::stable_sort(found_.begin(), found_.end(), by_seconds);
@@ -255,8 +258,16 @@ class PlanSearch {
         continue;
       if (!go_on(name)) return;
       Result<NamedPlan> plan = named_plan(name, context_.workload, context_.topology, {});
-      if (plan) consider(name, plan->layout);
+      if (plan)
+        consider(name, in_executor_form(std::move(plan->layout), context_.workload,
+                                        context_.topology, options_.predict.executor));
     }
+  }
+
+  /// Where speed left no room, room alone decides. Polishing then looks for speed within it.
+  void pack() {
+    const MemoryPacking packing = pack_by_memory(context_);
+    if (!packing.layout.tables.empty()) consider("least memory", finished(packing.layout));
   }
 
   void polish_best() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "layout/closest.hpp"
 #include "planner/baselines.hpp"
 #include "planner/greedy_planners.hpp"
 #include "planner/hugectr_planners.hpp"
@@ -67,10 +68,13 @@ Result<NamedPlan> named_plan(std::string_view name, const Workload& workload,
                              const Topology& topology, const PlanSettings& settings) {
   for (const auto& [known, maker] : kMakers)
     if (name == known) return maker(workload, topology, settings);
-  const std::vector<std::string> names = named_planners();
+  std::vector<std::string> names = named_planners();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
+    names.emplace_back("optimize");
+    const std::string meant = closest_name(name, names);
     return fail({ErrorKind::usage, fmt::format("there is no planner '{}'", name), "--planner",
-                 fmt::format("optimize, {}", fmt::join(names, ", ")), ""});
+                 fmt::format("{}", fmt::join(names, ", ")),
+                 meant.empty() ? "" : fmt::format("Did you mean {}?", meant)});
   }
   if (Status status = only_settings(settings, {}, std::string(name)); !status)
     return fail(status.error());

@@ -82,14 +82,53 @@ TablePlacement whole_table(const TableFacts& table, TableForm form) {
 
 MeanIteration::MeanIteration(const WorkloadFacts& facts, const Topology& topology,
                              const ExecutorModel& executor, const DenseCost& dense,
-                             const Schedule& schedule, FormSet present)
+                             const Schedule& schedule, FormSet present, WireCase wire_case)
     : topology_(topology),
       intra_(line_below(topology.intra)),
       inter_(line_below(topology.inter)),
       steps_(facts, topology, executor, dense),
       schedule_(schedule),
-      timeline_(schedule, 1, 1, topology.gpu.overlap_cost.value, WireSharing::ignored),
-      present_(present) {}
+      timeline_(schedule, 1, 1, topology.gpu.overlap_cost.value, WireSharing::known),
+      present_(present),
+      case_(wire_case) {
+  find_meeting();
+}
+
+/// The first all-reduce that meets backward exchanges, and what all of them wait for.
+void MeanIteration::find_meeting() {
+  for (std::size_t i = 0; i < schedule_.steps.size() && exchanges_.empty(); ++i) {
+    if (schedule_.steps[i].stage != Stage::allreduce) continue;
+    allreduce_ = i;
+    for (const std::int32_t j : timeline_.meets(i)) {
+      const ScheduleStep& other = schedule_.steps[static_cast<std::size_t>(j)];
+      if (other.stage == Stage::network_backward && !other.next_batch)
+        exchanges_.push_back(static_cast<std::size_t>(j));
+    }
+  }
+  if (exchanges_.empty()) return;
+  before_both_ = timeline_.common_ancestors(allreduce_, exchanges_.front());
+  for (const std::size_t exchange : exchanges_) {
+    const std::vector<std::size_t> also = timeline_.common_ancestors(allreduce_, exchange);
+    std::erase_if(before_both_, [&](std::size_t step) {
+      return std::find(also.begin(), also.end(), step) == also.end();
+    });
+  }
+}
+
+/// From there to the all-reduce's end. On one domain the fast wire is the one shared.
+double MeanIteration::held_seconds() const {
+  const bool far = topology_.domains() > 1;
+  const TimedPart& reduce = timed_[allreduce_].back();
+  const double latency = far ? reduce.inter_latency_s[0] : reduce.intra_latency_s[0];
+  const double own = far ? reduce.inter_s[0] : reduce.intra_s[0];
+  if (reduce.barrier == Barrier::none) return 0;
+  if (case_ == WireCase::exchange_longer) return latency + 2 * own;
+  double others = 0;
+  for (const std::size_t exchange : exchanges_)
+    for (const TimedPart& part : timed_[exchange])
+      if (part.barrier != Barrier::none) others += far ? part.inter_s[0] : part.intra_s[0];
+  return latency + own + others;
+}
 
 void MeanIteration::load(const LoadFields& sums) {
   LayoutLoads loads = mean_loads(sums, topology_);
@@ -98,6 +137,7 @@ void MeanIteration::load(const LoadFields& sums) {
   loads.hierarchical_tables = (present_ & form_bit(TableForm::hierarchical)) != 0 ? 1 : 0;
   steps_.steps(schedule_, loads, loads_);
   in_seconds(loads_, intra_, inter_, timed_);
+  if (has_cases()) timeline_.hold({allreduce_, before_both_, held_seconds()});
 }
 
 double MeanIteration::seconds(const LoadFields& sums) {
@@ -141,7 +181,6 @@ MeanIteration::Chain MeanIteration::deciding_chain() const {
       if (node == end_node) break;
       continue;
     }
-    append_step(node, chain.links);
     std::size_t cause = end_node;
     double latest = timeline_.iteration_start()[0];
     bool earlier = true;
@@ -151,6 +190,14 @@ MeanIteration::Chain MeanIteration::deciding_chain() const {
       cause = step;
       earlier = previous;
     };
+    if (node == allreduce_ && timeline_.held()) {
+      chain.links.push_back({node, 0, Link::Kind::held});
+      for (const std::size_t step : before_both_) consider(step, timeline_.end_of(step)[0], false);
+      if (earlier) iterations += 1;
+      node = cause;
+      continue;
+    }
+    append_step(node, chain.links);
     const std::int32_t before = timeline_.stream_predecessor(node);
     if (before >= 0)
       consider(static_cast<std::size_t>(before),
@@ -169,6 +216,10 @@ MeanIteration::Chain MeanIteration::deciding_chain() const {
 double MeanIteration::length(const Chain& chain) const {
   double sum = 0;
   for (const Link& link : chain.links) {
+    if (link.kind == Link::Kind::held) {
+      sum += held_seconds();
+      continue;
+    }
     const TimedPart& timed = timed_[link.step][link.part];
     switch (link.kind) {
       case Link::Kind::kernel:
@@ -180,6 +231,8 @@ double MeanIteration::length(const Chain& chain) const {
         break;
       case Link::Kind::inter:
         sum += timed.inter_latency_s[0] + timed.inter_s[0];
+        break;
+      case Link::Kind::held:
         break;
     }
   }

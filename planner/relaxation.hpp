@@ -8,6 +8,14 @@
 // domain structure. So its value is at least its value at the loads averaged over all numberings,
 // where every rank carries the mean. Mean loads depend on the tables' clusters alone: cutting a
 // table never lowers its sum of a load, once every repeated row is taken as found in the cache.
+//
+// One shared wire is put back: an all-reduce that takes the wire for m seconds on every rank meets
+// backward exchanges that take it for t_r on rank r. Whoever begins first, the simulator ends the
+// all-reduce no earlier than m + min(m, t_r) after both could begin, for every r,
+// hence for the mean t: its end is the latest over all ranks. min is not convex, so layouts are
+// split in two cases, t <= m (where it is m + t) and t > m (2 m): each is convex, and the lower of
+// both bounds counts. Measured link curves are replaced by lines below them; both formulas only
+// grow in m and t.
 
 #include <array>
 #include <cmath>
@@ -44,12 +52,20 @@ struct TableGroup {
   std::vector<std::int32_t> tables;
 };
 
-/// Seconds of the mean rank for one presence of forms. Convex in the sums.
+/// Which layouts a bound is about: those whose backward exchanges take the slow wire no longer than
+/// the all-reduce that they meet, or longer.
+enum class WireCase : std::uint8_t { exchange_shorter, exchange_longer };
+
+/// Seconds of the mean rank for one presence of forms and one case. Convex in the sums.
 class MeanIteration {
  public:
   /// Keeps references: the arguments must outlive it.
   MeanIteration(const WorkloadFacts& facts, const Topology& topology, const ExecutorModel& executor,
-                const DenseCost& dense, const Schedule& schedule, FormSet present);
+                const DenseCost& dense, const Schedule& schedule, FormSet present,
+                WireCase wire_case);
+
+  /// False where no all-reduce meets an exchange: both cases are then the same.
+  [[nodiscard]] bool has_cases() const { return !exchanges_.empty(); }
 
   [[nodiscard]] double seconds(const LoadFields& sums);
 
@@ -65,7 +81,7 @@ class MeanIteration {
   struct Link {
     std::size_t step = 0;
     std::size_t part = 0;
-    enum class Kind : std::uint8_t { kernel, intra, inter } kind = Kind::kernel;
+    enum class Kind : std::uint8_t { kernel, intra, inter, held } kind = Kind::kernel;
   };
   /// Pieces whose seconds sum to `iterations` periods.
   struct Chain {
@@ -73,6 +89,8 @@ class MeanIteration {
     double iterations = 1;
   };
   void load(const LoadFields& sums);
+  void find_meeting();
+  [[nodiscard]] double held_seconds() const;
   [[nodiscard]] Chain deciding_chain() const;
   [[nodiscard]] double length(const Chain& chain) const;
   void append_step(std::size_t step, std::vector<Link>& links) const;
@@ -83,6 +101,10 @@ class MeanIteration {
   Schedule schedule_;
   Timeline timeline_;
   FormSet present_;
+  WireCase case_;
+  std::size_t allreduce_ = SIZE_MAX;      ///< step that meets
+  std::vector<std::size_t> exchanges_;    ///< backward exchanges that it meets
+  std::vector<std::size_t> before_both_;  ///< steps that have ended when any of them begins
   std::vector<StepLoad> loads_;
   std::vector<TimedStep> timed_;
 };

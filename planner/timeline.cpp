@@ -67,6 +67,8 @@ class LinkPrice {
   double latency_ = 0;
 };
 
+const std::vector<std::int32_t> kNone;
+
 void prepare(PartTimes& times, std::size_t ranks) {
   for (auto* column : {&times.ready, &times.kernel_end, &times.begin, &times.own_end, &times.end})
     column->resize(ranks);
@@ -104,21 +106,22 @@ void in_seconds(const std::vector<StepLoad>& loads, const LinkModel& intra, cons
 
 Timeline::Timeline(const Schedule& schedule, std::int32_t ranks, std::int32_t fast_domain,
                    double overlap_cost, WireSharing sharing)
-    : schedule_(schedule), ranks_(ranks), fast_domain_(fast_domain), overlap_cost_(overlap_cost) {
+    : schedule_(schedule),
+      ranks_(ranks),
+      fast_domain_(fast_domain),
+      overlap_cost_(overlap_cost),
+      wires_priced_(sharing == WireSharing::priced) {
   SHARDSCOPE_CHECK(ranks > 0 && fast_domain > 0 && ranks % fast_domain == 0,
                    "the fast domain divides the ranks");
-  Relation before;
-  find_order(before);
+  find_order();
   sequence_ = side_streams_first();
-  find_contention(before);
-  if (sharing == WireSharing::ignored)
-    for (StepOrder& order : order_) order.shares_wires.clear();
+  find_contention();
 }
 
-void Timeline::find_order(Relation& before) {
+void Timeline::find_order() {
   const std::size_t count = schedule_.steps.size();
   order_.assign(count, {});
-  before.assign(count, std::vector<bool>(count));
+  before_.assign(count, std::vector<bool>(count));
   std::vector<std::int32_t> last(256, -1), newest(256, -1);
   for (std::size_t i = 0; i < count; ++i) last[schedule_.steps[i].stream] = static_cast<int>(i);
   for (std::size_t i = 0; i < count; ++i) {
@@ -127,9 +130,9 @@ void Timeline::find_order(Relation& before) {
     order.predecessor = newest[step.stream];
     newest[step.stream] = static_cast<std::int32_t>(i);
     const auto follow = [&](std::size_t j) {
-      before[i][j] = true;
+      before_[i][j] = true;
       for (std::size_t k = 0; k < count; ++k)
-        if (before[j][k]) before[i][k] = true;
+        if (before_[j][k]) before_[i][k] = true;
     };
     if (order.predecessor >= 0) follow(size_of(order.predecessor));
     for (const std::uint16_t wait : step.waits) {
@@ -171,7 +174,7 @@ std::vector<std::size_t> Timeline::side_streams_first() const {
 /// The step that a side step's kernels slow down: on the lowest stream below its own, the first
 /// that runs kernels and is ordered with it by nothing. A prefetch is enqueued to meet the backward
 /// pass: there the first step of that pass. -1: it runs alone.
-std::int32_t Timeline::kernel_payer(std::size_t step, const Relation& before) const {
+std::int32_t Timeline::kernel_payer(std::size_t step) const {
   const ScheduleStep& side = schedule_.steps[step];
   std::int32_t payer = -1;
   const auto better = [&](std::size_t i) {
@@ -185,32 +188,40 @@ std::int32_t Timeline::kernel_payer(std::size_t step, const Relation& before) co
   for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
     const ScheduleStep& main = schedule_.steps[i];
     if (main.stream >= side.stream || is_exchange_stage(main.stage) || main.next_batch) continue;
-    if (before[step][i] || before[i][step]) continue;
+    if (before_[step][i] || before_[i][step]) continue;
     if (better(i)) payer = static_cast<std::int32_t>(i);
   }
   return payer;
 }
 
-void Timeline::find_contention(const Relation& before) {
+void Timeline::find_contention() {
   const std::size_t count = schedule_.steps.size();
   for (std::size_t j = 0; j < count; ++j) {
-    const std::int32_t payer = kernel_payer(j, before);
+    const std::int32_t payer = kernel_payer(j);
     if (payer >= 0) order_[size_of(payer)].slowed_by.push_back(static_cast<std::int32_t>(j));
   }
-  // Wires: the last exchange of a lower stream that nothing orders with a side exchange.
+  // Wires: exchanges of lower streams that nothing orders with a side exchange. A prefetch is
+  // enqueued to meet the backward pass.
   for (std::size_t n = 0; n < count; ++n) {
     const std::size_t j = sequence_[n];
-    if (!is_exchange_stage(schedule_.steps[j].stage)) continue;
-    std::vector<std::int32_t> payer(256, -1);
+    const ScheduleStep& side = schedule_.steps[j];
+    if (!is_exchange_stage(side.stage)) continue;
     for (std::size_t m = n + 1; m < count; ++m) {
       const std::size_t i = sequence_[m];
       const ScheduleStep& main = schedule_.steps[i];
-      if (main.stream >= schedule_.steps[j].stream || !is_exchange_stage(main.stage)) continue;
-      if (!before[i][j] && !before[j][i]) payer[main.stream] = static_cast<std::int32_t>(i);
+      if (main.stream >= side.stream || !is_exchange_stage(main.stage)) continue;
+      if (side.next_batch && main.stage == Stage::network_forward) continue;
+      if (!before_[i][j] && !before_[j][i])
+        order_[i].shares_wires.push_back(static_cast<std::int32_t>(j));
     }
-    for (const std::int32_t i : payer)
-      if (i >= 0) order_[size_of(i)].shares_wires.push_back(static_cast<std::int32_t>(j));
   }
+}
+
+std::vector<std::size_t> Timeline::common_ancestors(std::size_t a, std::size_t b) const {
+  std::vector<std::size_t> common;
+  for (std::size_t i = 0; i < before_.size(); ++i)
+    if (before_[a][i] && before_[b][i]) common.push_back(i);
+  return common;
 }
 
 double Timeline::run(const std::vector<TimedStep>& steps) {
@@ -262,7 +273,20 @@ void Timeline::iterate(const std::vector<TimedStep>& steps) {
       run_kernels(steps, i, p);
       run_exchange(steps, i, p);
     }
+    if (i == hold_.step) apply_hold(i);
     if (!schedule_.steps[i].next_batch) raise(end_, times_[i].back().end);
+  }
+}
+
+void Timeline::apply_hold(std::size_t step) {
+  std::vector<double> until = start_;
+  for (const std::size_t ancestor : hold_.ancestors) raise(until, end_of(ancestor));
+  std::vector<double>& end = times_[step].back().end;
+  held_ = false;
+  for (std::size_t r = 0; r < end.size(); ++r) {
+    if (until[r] + hold_.seconds <= end[r]) continue;
+    end[r] = until[r] + hold_.seconds;
+    held_ = true;
   }
 }
 
@@ -298,7 +322,7 @@ void Timeline::run_exchange(const std::vector<TimedStep>& steps, std::size_t ste
   const auto wire = [&](const std::vector<double>& latency, const std::vector<double>& transfer,
                         std::vector<double> TimedPart::*field) {
     scratch_ = times.begin;
-    for (const std::int32_t j : order_[step].shares_wires)
+    for (const std::int32_t j : wires_priced_ ? order_[step].shares_wires : kNone)
       for (std::size_t p = 0; p < steps[size_of(j)].size(); ++p)
         if (steps[size_of(j)][p].barrier != Barrier::none)
           share_wire(scratch_, transfer, steps[size_of(j)][p].*field,

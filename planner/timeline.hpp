@@ -2,6 +2,7 @@
 // The simulator's core, in seconds: reusable by evaluators that change a few ranks and run again.
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "planner/simulate.hpp"
@@ -33,8 +34,8 @@ struct PartTimes {
   std::vector<double> end;         ///< slowest of the group done
 };
 
-/// Whether exchanges that overlap slow each other down.
-enum class WireSharing : std::uint8_t { priced, ignored };
+/// Whether exchanges that overlap slow each other down. known: meets() tells which could.
+enum class WireSharing : std::uint8_t { priced, known };
 
 /// Order, waits and possible overlaps of a schedule, and the state of a run.
 class Timeline {
@@ -70,6 +71,24 @@ class Timeline {
   [[nodiscard]] std::int32_t stream_predecessor(std::size_t step) const {
     return order_[step].predecessor;
   }
+  /// Steps whose exchanges a step's may meet on a wire, in the order in which they run.
+  [[nodiscard]] const std::vector<std::int32_t>& meets(std::size_t step) const {
+    return order_[step].shares_wires;
+  }
+  /// Steps that have ended when both begin.
+  [[nodiscard]] std::vector<std::size_t> common_ancestors(std::size_t a, std::size_t b) const;
+
+  /// From now on the last exchange of a step ends no earlier than `seconds` after the last of
+  /// `ancestors` (none: the iteration's start). For bounds: what sharing a wire makes certain.
+  struct Hold {
+    std::size_t step = SIZE_MAX;
+    std::vector<std::size_t> ancestors;
+    double seconds = 0;
+  };
+  void hold(Hold held) { hold_ = std::move(held); }
+  /// Whether that decided the step's end in the last iteration.
+  [[nodiscard]] bool held() const { return held_; }
+
   /// Seconds that side kernels add to a step on a rank.
   [[nodiscard]] double slowed_by(const std::vector<TimedStep>& steps, std::size_t step,
                                  std::size_t rank) const;
@@ -88,14 +107,14 @@ class Timeline {
     std::vector<std::int32_t> slowed_by;     ///< steps whose kernels this one's share units with
     std::vector<std::int32_t> shares_wires;  ///< steps run before whose exchanges it may meet
   };
-  /// before[i][j]: step j has ended when i begins. uses[i][j]: i needs prefetch j of the iteration
-  /// before.
+  /// before_[i][j]: step j has ended when i begins.
   using Relation = std::vector<std::vector<bool>>;
 
-  void find_order(Relation& before);
-  void find_contention(const Relation& before);
+  void find_order();
+  void find_contention();
+  void apply_hold(std::size_t step);
   [[nodiscard]] std::vector<std::size_t> side_streams_first() const;
-  [[nodiscard]] std::int32_t kernel_payer(std::size_t step, const Relation& before) const;
+  [[nodiscard]] std::int32_t kernel_payer(std::size_t step) const;
   void iterate(const std::vector<TimedStep>& steps);
   void find_ready(std::size_t step, std::vector<double>& ready) const;
   void run_kernels(const std::vector<TimedStep>& steps, std::size_t step, std::size_t part);
@@ -106,7 +125,11 @@ class Timeline {
   std::int32_t ranks_;
   std::int32_t fast_domain_;
   double overlap_cost_;
+  bool wires_priced_;
   std::vector<StepOrder> order_;
+  Relation before_;
+  Hold hold_;
+  bool held_ = false;
   std::vector<std::size_t> sequence_;            ///< steps as they are run: higher streams first
   std::vector<std::vector<PartTimes>> times_;    ///< [step][part], this iteration
   std::vector<std::vector<double>> prefetched_;  ///< [step][rank], end in the iteration before

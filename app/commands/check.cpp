@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
+#include "app/fit_report.hpp"
 #include "app/inputs.hpp"
 #include "app/text_table.hpp"
 #include "layout/json.hpp"
 #include "layout/memory.hpp"
+#include "planner/layout_warnings.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -35,23 +38,9 @@ nlohmann::ordered_json memory_json(const MemoryUse& use) {
           {"reserve", use.reserve}};
 }
 
-nlohmann::ordered_json violation_json(const Violation& violation, const Workload& workload) {
-  nlohmann::ordered_json json = {{"rule", violation.rule},
-                                 {"severity", to_string(violation.severity)}};
-  if (violation.table >= 0 && static_cast<std::size_t>(violation.table) < workload.tables.size()) {
-    json["table"] = workload.tables[static_cast<std::size_t>(violation.table)].name;
-  }
-  if (violation.row >= 0) json["row"] = violation.row;
-  if (violation.column >= 0) json["column"] = violation.column;
-  if (violation.rank >= 0) json["rank"] = violation.rank;
-  json["amount"] = violation.amount;
-  json["message"] = violation.message;
-  json["cure"] = violation.cure;
-  return json;
-}
-
 void print_check_json(const Inputs& inputs, const Layout& layout, Executor executor,
-                      const std::vector<Violation>& violations, const MemoryAccount& memory) {
+                      const std::vector<Violation>& violations, const MemoryAccount& memory,
+                      const std::optional<LayoutShortage>& shortage) {
   nlohmann::ordered_json json = {{"valid", !has_errors(violations)},
                                  {"executor", to_string(executor)},
                                  {"workload", inputs.workload.name},
@@ -66,6 +55,7 @@ void print_check_json(const Inputs& inputs, const Layout& layout, Executor execu
   }
   for (const MemoryUse& use : memory.gpus) json["memory"].push_back(memory_json(use));
   for (const MemoryUse& use : memory.hosts) json["host_memory"].push_back(memory_json(use));
+  if (shortage) json["shortage"] = shortage_json(inputs, *shortage);
   fmt::print("{}\n", json.dump(2));
 }
 
@@ -161,14 +151,19 @@ Status check_layout(const CheckOptions& options) {
       load_layout(options.layout, *inputs, predict_options({options.executor, {}}));
   if (!layout) return fail(layout.error());
   if (Status saved = save_layout_file(options.save, *layout); !saved) return saved;
-  const std::vector<Violation> violations =
+  std::vector<Violation> violations =
       check(inputs->workload, inputs->topology, *layout, options.executor);
   MemoryAccount memory;
+  std::optional<LayoutShortage> shortage;
   if (geometry_is_sound(violations)) {
+    const PredictOptions how = predict_options({options.executor, {}});
     memory = memory_of(inputs->workload, inputs->topology, *layout, options.executor);
+    for (Violation& warning : layout_warnings(inputs->workload, inputs->topology, *layout, how))
+      violations.push_back(std::move(warning));
+    shortage = find_layout_shortage(inputs->workload, inputs->topology, *layout, how);
   }
   if (options.json) {
-    print_check_json(*inputs, *layout, options.executor, violations, memory);
+    print_check_json(*inputs, *layout, options.executor, violations, memory, shortage);
   } else {
     fmt::print("{} on {} with layout {}, executor {}{}\n\n", inputs->workload.name,
                inputs->topology.name, layout->name, to_string(options.executor),
@@ -178,6 +173,7 @@ Status check_layout(const CheckOptions& options) {
     print_violations(violations);
     if (!violations.empty()) fmt::print("\n");
     if (!memory.gpus.empty()) print_memory(*inputs, memory);
+    if (shortage) fmt::print("\n{}", shortage_text(*inputs, *shortage));
   }
   const auto errors = std::count_if(
       violations.begin(), violations.end(),

@@ -15,6 +15,7 @@ namespace shardscope::app {
 [[nodiscard]] Status plan_command(const PlanOptions& options);
 [[nodiscard]] Status predict_command(const PredictCommandOptions& options);
 [[nodiscard]] Status explain_command(const ExplainOptions& options);
+[[nodiscard]] Status sweep_command(const SweepOptions& options);
 [[nodiscard]] Status diff_command(const DiffOptions& options);
 [[nodiscard]] Status profile(const ProfileOptions& options);
 [[nodiscard]] Status compare(const CompareOptions& options);

@@ -6,6 +6,7 @@
 #include "app/console.hpp"
 #include "app/inputs.hpp"
 #include "app/prediction_report.hpp"
+#include "app/priced_inputs.hpp"
 #include "app/report.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
@@ -23,11 +24,10 @@ struct Side {
   Prediction prediction;
 };
 
-Result<Side> side_of(const std::string& name, const Inputs& inputs, const PredictOptions& how) {
-  Result<Layout> layout = load_layout(name, inputs, how);
+Result<Side> side_of(const std::string& name, const Inputs& inputs, const PredictOptions& how,
+                     bool json) {
+  Result<Layout> layout = load_valid_layout(name, inputs, how, json);
   if (!layout) return fail(layout.error());
-  if (Status valid = require_valid(inputs, *layout, how.executor); !valid)
-    return fail(valid.error());
   Result<Prediction> prediction = predict(inputs.workload, inputs.topology, *layout, how);
   if (!prediction) return fail(prediction.error());
   return Side{std::move(*layout), std::move(*prediction)};
@@ -104,9 +104,9 @@ Status diff_command(const DiffOptions& options) {
   const Result<Inputs> inputs = load_inputs(options.inputs);
   if (!inputs) return fail(inputs.error());
   const PredictOptions how = predict_options(options.how);
-  const Result<Side> a = side_of(options.layouts[0], *inputs, how);
+  const Result<Side> a = side_of(options.layouts[0], *inputs, how, options.json);
   if (!a) return fail(a.error());
-  const Result<Side> b = side_of(options.layouts[1], *inputs, how);
+  const Result<Side> b = side_of(options.layouts[1], *inputs, how, options.json);
   if (!b) return fail(b.error());
   const Result<LayoutDiff> diff = layout_diff(inputs->workload, a->layout, b->layout);
   if (!diff) return fail(diff.error());

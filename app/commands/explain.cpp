@@ -6,11 +6,13 @@
 
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
-#include "app/inputs.hpp"
+#include "app/fit_report.hpp"
 #include "app/prediction_report.hpp"
+#include "app/priced_inputs.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
 #include "layout/names.hpp"
+#include "planner/layout_warnings.hpp"
 #include "planner/table_arithmetic.hpp"
 
 namespace shardscope::app {
@@ -22,6 +24,7 @@ struct ExplainReport {
   const PredictOptions& how;
   const Layout& layout;
   const Explanation& found;
+  const std::vector<Violation>& warnings;
   std::string table;  ///< whose arithmetic is shown; empty: none
   const std::vector<FormArithmetic>& forms;
 };
@@ -100,6 +103,7 @@ void print_explanation(const ExplainReport& report) {
   const Console console = Console::of_stdout();
   fmt::print("{}  layout {}\n{}\n\n{}\n\n", console.bold(mode_word(Mode::simulated)),
              report.layout.name, setting_line(report.inputs, report.how), report.found.verdict);
+  fmt::print("{}", warnings_text(report.warnings));
   print_limits(report);
   print_tables(report);
   print_edits(report);
@@ -152,6 +156,7 @@ void print_explanation_json(const ExplainReport& report) {
     json["edits"].push_back({{"table", name_of(report.inputs, edit.table)},
                              {"what", edit.what},
                              {"predicted_ms", edit.seconds * 1e3}});
+  json["warnings"] = warnings_json(report.warnings, report.inputs.workload);
   if (!report.forms.empty()) json["arithmetic"] = arithmetic_json(report);
   fmt::print("{}\n", json.dump(2));
 }
@@ -159,28 +164,27 @@ void print_explanation_json(const ExplainReport& report) {
 }  // namespace
 
 Status explain_command(const ExplainOptions& options) {
-  const Result<Inputs> inputs = load_inputs(options.inputs);
-  if (!inputs) return fail(inputs.error());
-  const PredictOptions how = predict_options(options.how);
-  const Result<Layout> layout = load_layout(options.layout, *inputs, how);
-  if (!layout) return fail(layout.error());
-  if (Status valid = require_valid(*inputs, *layout, how.executor); !valid) return valid;
-  const Result<Explanation> found =
-      explain_layout(inputs->workload, inputs->topology, *layout, how);
+  const Result<PricedInputs> priced =
+      load_priced_inputs(options.inputs, options.how, options.layout, options.json);
+  if (!priced) return fail(priced.error());
+  const auto& [inputs, how, layout] = *priced;
+  const Result<Explanation> found = explain_layout(inputs.workload, inputs.topology, layout, how);
   if (!found) return fail(found.error());
+  const std::vector<Violation> warnings =
+      layout_warnings(inputs.workload, inputs.topology, layout, how);
   std::string name = options.table;
   if (name.empty() && !found->costliest.empty())
-    name = name_of(*inputs, found->costliest.front().table);
+    name = name_of(inputs, found->costliest.front().table);
   std::vector<FormArithmetic> forms;
   if (!name.empty()) {
-    const Result<std::int32_t> table = table_by_name(name, inputs->workload, "--table");
+    const Result<std::int32_t> table = table_by_name(name, inputs.workload, "--table");
     if (!table) return fail(table.error());
-    Result<std::vector<FormArithmetic>> priced = table_arithmetic(
-        inputs->workload, inputs->topology, *layout, static_cast<std::size_t>(*table), how);
-    if (!priced) return fail(priced.error());
-    forms = std::move(*priced);
+    Result<std::vector<FormArithmetic>> arithmetic = table_arithmetic(
+        inputs.workload, inputs.topology, layout, static_cast<std::size_t>(*table), how);
+    if (!arithmetic) return fail(arithmetic.error());
+    forms = std::move(*arithmetic);
   }
-  const ExplainReport report{*inputs, how, *layout, *found, name, forms};
+  const ExplainReport report{inputs, how, layout, *found, warnings, name, forms};
   options.json ? print_explanation_json(report) : print_explanation(report);
   return {};
 }

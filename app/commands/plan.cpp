@@ -4,6 +4,7 @@
 
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
+#include "app/fit_report.hpp"
 #include "app/inputs.hpp"
 #include "app/interrupt.hpp"
 #include "app/plan_request.hpp"
@@ -13,6 +14,7 @@
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
 #include "layout/json.hpp"
+#include "planner/layout_warnings.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -23,6 +25,7 @@ struct PlanReport {
   const PredictOptions& how;
   const PlannedLayout& plan;
   const Prediction& prediction;
+  const std::vector<Violation>& warnings;
   std::string out;
 };
 
@@ -45,7 +48,7 @@ void print_plan(const PlanReport& report) {
   if (!plan.cost_unit.empty())
     fmt::print("own cost       {:.6g} {} (what {} minimises)\n", plan.cost, plan.cost_unit,
                plan.planner);
-  fmt::print("\n{}",
+  fmt::print("\n{}{}", warnings_text(report.warnings),
              stage_table_text(stage_profile_of(report.prediction, report.inputs.topology.ranks())));
   if (!report.out.empty()) {
     fmt::print("\nLayout: {}\n", report.out);
@@ -63,6 +66,7 @@ void print_plan_json(const PlanReport& report) {
   json["gap"] = plan.gap;
   json["seconds"] = plan.seconds;
   json["cancelled"] = plan.cancelled;
+  json["warnings"] = warnings_json(report.warnings, report.inputs.workload);
   if (!plan.cost_unit.empty()) {
     json["cost"] = plan.cost;
     json["cost_unit"] = plan.cost_unit;
@@ -86,15 +90,22 @@ Status plan_command(const PlanOptions& options) {
         return !interrupt.requested();
       });
   progress.finish();
-  if (!plan) return fail(plan.error());
+  if (!plan) return report_misfit(*inputs, how, nullptr, options.json, plan.error());
   if (Status saved = save_layout_file(options.out, plan->layout); !saved) return saved;
   const Result<Prediction> prediction =
       predict(inputs->workload, inputs->topology, plan->layout, how);
   if (!prediction) return fail(prediction.error());
-  const PlanReport report{*inputs, how, *plan, *prediction, options.out};
+  const Status valid = require_valid(*inputs, plan->layout, how.executor);
+  std::vector<Violation> warnings;
+  if (valid) warnings = layout_warnings(inputs->workload, inputs->topology, plan->layout, how);
+  const PlanReport report{*inputs, how, *plan, *prediction, warnings, options.out};
   options.json ? print_plan_json(report) : print_plan(report);
   // The layout is printed all the same: a published heuristic may not fit the machine.
-  return require_valid(*inputs, plan->layout, how.executor);
+  if (!valid && !options.json) {
+    fmt::print("\n");
+    return report_misfit(*inputs, how, &plan->layout, false, valid.error());
+  }
+  return valid;
 }
 
 }  // namespace shardscope::app

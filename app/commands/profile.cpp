@@ -13,6 +13,7 @@
 #include "app/jobs/profile_job.hpp"
 #include "app/jobs/simulate_job.hpp"
 #include "app/prediction_report.hpp"
+#include "app/priced_inputs.hpp"
 #include "app/report.hpp"
 #include "app/run_again.hpp"
 #include "app/run_setup.hpp"
@@ -66,15 +67,25 @@ void print_profile(const ProfileReport& report) {
 }
 
 /// Nothing runs: the cost model's iteration is recorded and shown.
-Status profile_simulated(const ProfileOptions& options, const Inputs& inputs,
-                         const Layout& layout) {
+Status profile_simulated(const ProfileOptions& options) {
+  const std::optional<ScheduleKind> schedule =
+      options.schedule_given ? std::optional(options.run.schedule) : std::nullopt;
+  const Result<PricedInputs> priced = load_priced_inputs(
+      options.inputs, {options.executor, schedule}, options.layout, options.json);
+  if (!priced) return fail(priced.error());
+  const Inputs& inputs = priced->inputs;
+  const Result<CodedLayout> coded =
+      coded_layout(priced->layout, inputs, options.codecs, options.run);
+  if (!coded) return fail(coded.error());
+  const Layout& layout = coded->layout;
+  PredictOptions how = priced->how;
+  if (coded->tuned) how.codecs = profiles_of(coded->tuned->tables);
   Result<std::unique_ptr<OpenSession>> session = OpenSession::open(options.session, "profile");
   if (!session) return fail(session.error());
-  const Result<Simulated> done = run_simulation(options.run, inputs, layout, **session);
+  const Result<Simulated> done = run_simulation(options.run, how, inputs, layout, **session);
   const Status closed = (*session)->close();
   if (!done) return fail(done.error());
   if (!closed) return closed;
-  const PredictOptions how{.executor = Executor::engine, .schedule = options.run.schedule};
   if (options.json) {
     nlohmann::ordered_json json = prediction_json(inputs, layout, how, done->prediction);
     json["iteration_ms"] = done->prediction.iteration_s * 1e3;
@@ -131,6 +142,11 @@ Status profile(const ProfileOptions& options) {
     if (!layout) return fail(layout.error());
     return record_gpu_activity(options, *traced, *layout);
   }
+  if (options.run.backend == "sim") return profile_simulated(options);
+  if (options.executor != Executor::engine)
+    return fail({ErrorKind::usage,
+                 fmt::format("executor {} does not run here", to_string(options.executor)),
+                 "--executor", "engine", "--backend sim simulates it"});
   ConsoleWatch watch("profile");
   const Result<Inputs> inputs = load_inputs(options.inputs);
   if (!inputs) return fail(inputs.error());
@@ -140,7 +156,6 @@ Status profile(const ProfileOptions& options) {
       coded_layout(std::move(*plain), *inputs, options.codecs, options.run);
   if (!coded) return fail(coded.error());
   const Layout& layout = coded->layout;
-  if (options.run.backend == "sim") return profile_simulated(options, *inputs, layout);
   Result<std::unique_ptr<OpenSession>> session = OpenSession::open(options.session, "profile");
   if (!session) return fail(session.error());
   Result<std::unique_ptr<engine::Engine>> engine = make_engine(options.run, *inputs, layout);

@@ -26,16 +26,16 @@ double critical_path_ms(const Prediction& prediction) {
 
 }  // namespace
 
-Result<Simulated> run_simulation(const RunOptions& options, const Inputs& inputs,
-                                 const Layout& layout, JobOutput& output) {
-  if (Status valid = require_valid(inputs, layout, Executor::engine); !valid)
+Result<Simulated> run_simulation(const RunOptions& options, const PredictOptions& how,
+                                 const Inputs& inputs, const Layout& layout, JobOutput& output) {
+  if (Status valid = require_valid(inputs, layout, how.executor); !valid)
     return fail(valid.error());
-  Result<Prediction> prediction =
-      predict(inputs.workload, inputs.topology, layout,
-              {.executor = Executor::engine, .schedule = options.schedule});
+  Result<Prediction> prediction = predict(inputs.workload, inputs.topology, layout, how);
   if (!prediction) return fail(prediction.error());
   RecordSink& sink = output.records();
   RunInfo info = run_info(options, inputs, layout);
+  info.executor = how.executor;
+  info.schedule = to_string(how.schedule);
   info.mode = Mode::simulated;
   info.backend = "sim";
   const Result<std::int64_t> run = sink.begin_run(info);

@@ -15,9 +15,10 @@ struct Simulated {
   std::int64_t run = 0;
 };
 
-/// Predicts a valid layout for executor engine under the options' schedule, and records the steady
-/// iteration's spans as a run of mode simulated.
-[[nodiscard]] Result<Simulated> run_simulation(const RunOptions& options, const Inputs& inputs,
-                                               const Layout& layout, JobOutput& output);
+/// Predicts a layout that is valid for the executor, and records the steady iteration's spans as a
+/// run of mode simulated. `options`: the seed.
+[[nodiscard]] Result<Simulated> run_simulation(const RunOptions& options, const PredictOptions& how,
+                                               const Inputs& inputs, const Layout& layout,
+                                               JobOutput& output);
 
 }  // namespace shardscope::app

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -100,6 +103,150 @@ TEST_F(Planning, ConstraintsAreObeyed) {
   }
   EXPECT_EQ(run({"plan", "--pin", "t99=DP"}).code, 1);
   EXPECT_EQ(run({"plan", "--planner", "dim", "--forbid", "1"}).code, 1);
+}
+
+TEST_F(Planning, WishesThatContradictAreNamed) {
+  const std::vector<std::vector<std::string>> contradictions = {
+      {"--pin", "t0=0", "--pin", "t0=1"},
+      {"--pin", "t0=DP", "--pin", "t0=1"},
+      {"--pin", "t0=DP", "--pin", "t0=RB"},
+      {"--forbid", "3", "--pin", "t0=3"},
+      {"--together", "t0"},
+      {"--together", "t0,t1", "--together", "t1,t2"},
+      {"--pin", "t0=XX"},
+      {"--set", "effort=-1"},
+      {"--set", "effort=1e300"},
+      {"--planner", "Optimise"}};
+  for (std::vector<std::string> wishes : contradictions) {
+    SCOPED_TRACE(wishes[1]);
+    wishes.insert(wishes.begin(), "plan");
+    const ProgramResult result = run(wishes);
+    EXPECT_EQ(result.code, 1) << result.err;
+    EXPECT_EQ(result.out, "");
+  }
+  EXPECT_NE(run({"plan", "--pin", "t0=XX"}).err.find("TABLE=RB"), std::string::npos);
+  EXPECT_NE(run({"plan", "--planner", "optimise"}).err.find("Did you mean optimize"),
+            std::string::npos);
+  EXPECT_EQ(run({"plan", "--pin", "t0=rb"}).code, 0);
+}
+
+TEST_F(Planning, BaselinesTakeTheFormThatTheExecutorWants) {
+  for (const char* executor : {"engine", "torchrec"})
+    for (const char* name : {"uniform", "table_row_wise", "round_robin"})
+      EXPECT_EQ(run({"predict", "--layout", name, "--executor", executor}).code, 0)
+          << name << " for " << executor;
+}
+
+/// One table of 149 GiB with its state: four GPUs of 80 GB do not hold it, three hosts of one do.
+std::string large_model() {
+  return R"({"name": "large", "global_batch": 1024, "tables": [
+    {"name": "big", "rows": 312500000, "dim": 64, "hotness": 1, "optimizer": {"kind": "adagrad"}},
+    {"name": "small", "rows": 1000, "dim": 64, "hotness": 1}]})";
+}
+
+TEST_F(Planning, WhatDoesNotFitIsExplained) {
+  folder_.write("large.json", large_model());
+  const auto on = [&](std::vector<std::string> arguments, const char* topology) {
+    for (const char* text : {"--workload", "large.json", "--topology", topology})
+      arguments.emplace_back(text);
+    return run_program(arguments, folder_.path());
+  };
+  const ProgramResult text = on({"plan"}, "dgx-h100:1x1");
+  EXPECT_EQ(text.code, 2) << text.err;
+  expect_golden("plan_too_large", text.out);
+  const ProgramResult plan = on({"plan", "--json"}, "dgx-h100:1x1");
+  EXPECT_EQ(plan.code, 2);
+  const PlanningJson json = PlanningJson::parse(plan.out);
+  EXPECT_EQ(json["fits"], false);
+  EXPECT_EQ(json["shortage"]["bound"], "table");
+  EXPECT_EQ(json["shortage"]["fewest_gpus"], 3);
+  EXPECT_EQ(json["shortage"]["left_over"][0]["table"], "big");
+  EXPECT_EQ(on({"plan"}, "dgx-h100:3x1").code, 0);
+  EXPECT_EQ(on({"plan"}, "dgx-h100:2x1").code, 2);
+  for (const char* command : {"predict", "explain", "check"}) {
+    SCOPED_TRACE(command);
+    const ProgramResult crowded = on({command, "--layout", "table_wise", "--json"}, "dgx-h100:1x4");
+    EXPECT_EQ(crowded.code, 2);
+    const PlanningJson found = PlanningJson::parse(crowded.out);
+    const PlanningJson& here =
+        found.contains("layout_shortage") ? found["layout_shortage"] : found["shortage"];
+    EXPECT_EQ(here["gpus"][0]["rank"], 0);
+    EXPECT_EQ(here["gpus"][0]["largest"][0]["table"], "big");
+    EXPECT_FALSE(here["moves"].empty());
+  }
+  const ProgramResult predicted = on({"predict", "--layout", "table_wise"}, "dgx-h100:1x4");
+  EXPECT_NE(predicted.out.find("Moves that make it fit"), std::string::npos) << predicted.out;
+  EXPECT_NE(predicted.out.find("Other layouts of this model fit"), std::string::npos);
+}
+
+TEST_F(Planning, WarningsStandBesideEveryPrediction) {
+  for (const char* command : {"predict", "explain", "plan", "check"}) {
+    SCOPED_TRACE(command);
+    std::vector<std::string> arguments = {command};
+    if (std::string(command) != "plan") {
+      arguments.emplace_back("--layout");
+      arguments.emplace_back("table_row_wise");
+    }
+    const PlanningJson found = json(arguments);
+    const PlanningJson& warnings =
+        found.contains("warnings") ? found["warnings"] : found["violations"];
+    ASSERT_TRUE(warnings.is_array());
+    for (const PlanningJson& warning : warnings) EXPECT_FALSE(warning["cure"].empty());
+  }
+}
+
+TEST_F(Planning, SweepMakesATableACsvAndJson) {
+  const std::vector<std::string> axes = {"sweep",       "--nodes",          "1,2",
+                                         "--planner",   "optimize,uniform", "--optimizer",
+                                         "sgd,adagrad", "--batch",          "256,512"};
+  std::vector<std::string> asked = axes;
+  asked.insert(asked.end(), {"--csv", "rows.csv"});
+  const ProgramResult text = run(asked);
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("samples/s"), std::string::npos);
+  const std::string csv = [&] {
+    std::ifstream in(folder_.path() / "rows.csv");
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }();
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 17);
+  const PlanningJson found = json(axes);
+  ASSERT_EQ(found["rows"].size(), 16U);
+  EXPECT_EQ(found["stopped_early"], false);
+  for (const PlanningJson& row : found["rows"]) EXPECT_EQ(row["fits"], true) << row;
+  EXPECT_EQ(run({"sweep", "--dtype", "fp8"}).code, 1);
+  EXPECT_EQ(run({"sweep", "--planner", "magic"}).code, 1);
+}
+
+TEST_F(Planning, ASweepKeepsWhatItHasWhenItIsInterrupted) {
+  std::vector<std::string> arguments = {"sweep",
+                                        "--workload",
+                                        "t510",
+                                        "--topology",
+                                        "dgx-h100",
+                                        "--nodes",
+                                        "1,2,16,16,16,16,16,16,16,16",
+                                        "--executor",
+                                        "hugectr",
+                                        "--csv",
+                                        "rows.csv",
+                                        "--json"};
+  const ProgramResult result = run_program(arguments, folder_.path(), {.interrupt_after_s = 1.5});
+  if (result.code == 3) GTEST_SKIP() << "too slow a machine to plan anything in 1.5 s";
+  ASSERT_EQ(result.code, 0) << result.err;
+  const PlanningJson found = PlanningJson::parse(result.out);
+  EXPECT_EQ(found["stopped_early"], true);
+  EXPECT_GT(found["rows"].size(), 0U);
+  EXPECT_LT(found["rows"].size(), 10U);
+}
+
+TEST_F(Planning, ASimulatedProfileIsThatOfItsExecutor) {
+  const PlanningJson run_of = json({"profile", "--backend", "sim", "--executor", "hugectr",
+                                    "--layout", "uniform", "--session", "sim.shardscope"});
+  const PlanningJson predicted = json({"predict", "--executor", "hugectr", "--layout", "uniform"});
+  EXPECT_EQ(run_of["executor"], "hugectr");
+  EXPECT_EQ(run_of["schedule"], "inter");
+  EXPECT_NEAR(run_of["iteration_ms"].get<double>(), predicted["predicted_ms"].get<double>(), 1e-9);
+  EXPECT_EQ(run({"profile", "--executor", "hugectr"}).code, 1);
 }
 
 TEST_F(Planning, ExplainNamesWhatBindsAndWhatWouldHelp) {

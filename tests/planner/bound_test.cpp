@@ -8,12 +8,13 @@
 namespace shardscope {
 namespace {
 
+using testing_planner::cases;
 using testing_planner::random_case;
 using testing_planner::random_layout;
 using testing_planner::RandomCase;
 
 TEST(LowerBound, IsBelowEveryRandomLayout) {
-  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(120); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const RandomCase made = random_case(seed);
     for (const ScheduleKind kind :
@@ -71,7 +72,7 @@ std::vector<TablePlacement> all_placements(const Table& table, std::int32_t rank
 /// SHARDSCOPE_BOUND_INSTANCES: how many (1,000 take minutes).
 std::uint64_t bound_instances() {
   const char* text = std::getenv("SHARDSCOPE_BOUND_INSTANCES");
-  return text == nullptr ? 60 : std::strtoull(text, nullptr, 10);
+  return text == nullptr ? cases(60) : std::strtoull(text, nullptr, 10);
 }
 
 TEST(LowerBound, IsBelowTheExhaustiveOptimumOfSmallInstances) {
@@ -111,7 +112,7 @@ TEST(LowerBound, IsBelowTheExhaustiveOptimumOfSmallInstances) {
 }
 
 TEST(LowerBound, MoreEffortOnlyRaisesIt) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(20); ++seed) {
     const RandomCase made = random_case(seed);
     const PlanContext context(made.workload, made.topology, {.executor = Executor::hugectr});
     EXPECT_GE(lower_bound(context, 30).seconds, lower_bound(context, 3).seconds * (1 - 1e-12));

@@ -11,6 +11,7 @@
 namespace shardscope {
 namespace {
 
+using testing_planner::cases;
 using testing_planner::random_case;
 using testing_planner::RandomCase;
 using testing_planner::some_topology;
@@ -33,7 +34,7 @@ RandomCase trainable_case(std::uint64_t seed, Executor executor) {
 }
 
 TEST_P(OptimizeProperty, IsValidAboveTheBoundAndNoWorseThanAnyBaseline) {
-  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(25); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const RandomCase made = trainable_case(seed, GetParam());
     const OptimizeOptions options{
@@ -68,7 +69,7 @@ TEST_P(OptimizeProperty, IsDeterministic) {
 }
 
 TEST_P(OptimizeProperty, ABetterMachineIsNeverPlannedWorse) {
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < cases(12); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const RandomCase made = trainable_case(seed, GetParam());
     const OptimizeOptions options{

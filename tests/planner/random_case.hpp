@@ -1,6 +1,7 @@
 #pragma once
 // Random workloads, topologies and layouts for property tests.
 
+#include <cstdint>
 #include <random>
 
 #include "layout/layout.hpp"
@@ -14,6 +15,16 @@ struct RandomCase {
   Topology topology;
   Layout layout;
 };
+
+/// How many of `all` random cases to try: a quarter under sanitizers, which look at how the code
+/// runs and not at what it finds.
+[[nodiscard]] constexpr std::uint64_t cases(std::uint64_t all) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return (all + 3) / 4;
+#else
+  return all;
+#endif
+}
 
 struct CaseLimits {
   int max_tables = 8;

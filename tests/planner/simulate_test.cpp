@@ -176,6 +176,23 @@ TEST(Simulate, SimultaneousExchangesShareTheWire) {
   EXPECT_NEAR(simulated_iteration_seconds(input), 1e-3 + 10e-3, kClose);
 }
 
+TEST(Simulate, AnExchangeIsMetByWhateverAllReduceIsUnderWay) {
+  SimulationInput input;
+  input.schedule.streams = 2;
+  input.schedule.steps = {{Stage::allreduce, Work::dense, 0, {}, false},
+                          {Stage::allreduce, Work::DP, 0, {}, false},
+                          {Stage::network_backward, Work::RB, 1, {}, false}};
+  input.ranks = 2;
+  input.fast_domain = 2;
+  input.intra = simple_link(1e-3, 1e9);
+  StepPart exchange{Barrier::flat, std::vector<PartLoad>(2)};
+  for (PartLoad& load : exchange.ranks) load.intra = {5e6, 5e6, 1};
+  // Replicated gradients travel with the dense ones: their own step has no wire.
+  const StepLoad none{{StepPart{Barrier::none, std::vector<PartLoad>(2)}}};
+  input.steps = {{{exchange}}, none, {{exchange}}};
+  EXPECT_NEAR(simulated_iteration_seconds(input), 1e-3 + 10e-3, kClose);
+}
+
 TEST(Simulate, PrefetchOverlapsTheNextIterationAndBoundsIt) {
   SimulationInput input;
   input.schedule.streams = 2;

@@ -1,0 +1,29 @@
+#include "app/priced_inputs.hpp"
+
+#include <utility>
+
+#include "app/fit_report.hpp"
+
+namespace shardscope::app {
+
+Result<Layout> load_valid_layout(const std::string& layout, const Inputs& inputs,
+                                 const PredictOptions& how, bool json) {
+  Result<Layout> loaded = load_layout(layout, inputs, how);
+  if (!loaded) return fail(report_misfit(inputs, how, nullptr, json, loaded.error()).error());
+  if (const Status valid = require_valid(inputs, *loaded, how.executor); !valid)
+    return fail(report_misfit(inputs, how, &*loaded, json, valid.error()).error());
+  return loaded;
+}
+
+Result<PricedInputs> load_priced_inputs(const InputOptions& inputs, const PredictHow& how,
+                                        const std::string& layout, bool json) {
+  Result<Inputs> loaded = load_inputs(inputs);
+  if (!loaded) return fail(loaded.error());
+  PricedInputs priced{std::move(*loaded), predict_options(how), {}};
+  Result<Layout> valid = load_valid_layout(layout, priced.inputs, priced.how, json);
+  if (!valid) return fail(valid.error());
+  priced.layout = std::move(*valid);
+  return priced;
+}
+
+}  // namespace shardscope::app
