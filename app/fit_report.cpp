@@ -69,8 +69,9 @@ std::string relief_text(const Inputs& inputs, const ReliefEffect& effect) {
       return fmt::format("fp16 weights and row-wise adagrad, {}", tables());
     case Relief::more_hosts:
       if (effect.amount == 0) return "more of these hosts";
-      return fmt::format("{} hosts of {} GPUs instead of {}", effect.amount,
-                         inputs.topology.gpus_per_host, inputs.topology.hosts);
+      return fmt::format("{} hosts of {} GPU{} instead of {}", effect.amount,
+                         inputs.topology.gpus_per_host,
+                         inputs.topology.gpus_per_host == 1 ? "" : "s", inputs.topology.hosts);
   }
   return "";
 }

@@ -10,10 +10,11 @@ namespace shardscope {
 
 namespace {
 
-TablePlacement in_blocks(TablePlacement placement, const Table& table) {
+TablePlacement in_blocks(TablePlacement placement, const Table& table, const Topology& topology) {
   const std::int64_t shards = placement.row_shards;
   const std::int64_t block = (table.rows + shards - 1) / shards;
-  if ((shards - 1) * block >= table.rows)
+  // Fewer rows than ranks: TorchRec has no form that leaves some of them out.
+  if ((shards - 1) * block >= table.rows || !torchrec_form(placement, topology))
     return table_wise(table, placement.owners.front(), placement.cluster);
   placement.mapping = RowMapping::block;
   placement.row_cuts.clear();
@@ -35,7 +36,7 @@ Layout in_executor_form(Layout layout, const Workload& workload, const Topology&
       continue;
     }
     if (placement.mapping == RowMapping::modulo && placement.row_shards > 1)
-      placement = in_blocks(std::move(placement), workload.tables[t]);
+      placement = in_blocks(std::move(placement), workload.tables[t], topology);
     if (placement.cluster != ClusterType::RB || topology.domains() < 2) continue;
     const auto form = torchrec_form(placement, topology);
     if (form == TorchrecForm::table_row_wise || form == TorchrecForm::grid_shard)

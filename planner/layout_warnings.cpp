@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -231,6 +232,25 @@ class Warnings {
     return context_.options.executor != Executor::hugectr || context_.facts.tables[t].unpooled <= 0;
   }
 
+  /// As many of the tables as fit, replicated at once; none where that is slower.
+  [[nodiscard]] std::vector<std::size_t> together(const std::vector<std::size_t>& small,
+                                                  WhatIf& what_if) const {
+    double fullest = context_.memory.most(context_.memory.of(layout_));
+    std::vector<std::size_t> chosen;
+    std::vector<std::pair<std::size_t, TablePlacement>> replicas, before;
+    for (const std::size_t t : small) {
+      fullest += context_.memory.replicated_bytes(t);
+      if (fullest > context_.memory.capacity()) break;
+      chosen.push_back(t);
+      replicas.emplace_back(t, data_parallel(table(t)));
+      before.emplace_back(t, layout_.tables[t]);
+    }
+    const double now = what_if.seconds();
+    if (what_if.set_tables(replicas) < now) return chosen;
+    what_if.set_tables(before);
+    return {};
+  }
+
   /// Sharded tables under 2 GB, those with the most ids first: which are faster everywhere?
   void look_at_small_tables() {
     const std::int32_t ranks = context_.topology.ranks();
@@ -264,6 +284,8 @@ class Warnings {
       what_if->set_table(t, data_parallel(table(t)));
       gained.push_back(t);
     }
+    // The first replicated table brings an all-reduce of its own: only together may they pay.
+    if (gained.empty()) gained = together(small, *what_if);
     const double after = what_if->seconds();
     if (gained.empty() || after > before * (1 - kWorthSaying)) return;
     std::string names;

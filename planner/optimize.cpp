@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <random>
 #include <utility>
@@ -21,8 +22,11 @@ namespace shardscope {
 
 namespace {
 
-constexpr std::size_t kMixturesSearched = 3;
+constexpr std::size_t kMixturesSearched = 4;
 constexpr double kFloors[] = {0.15, 1.0};  ///< least share of a stage that counts
+constexpr std::size_t kMixturesOfLarge = 2;
+constexpr int kFirstPasses = 3;  ///< over a board, before the starts are compared
+constexpr std::size_t kStartsShaken = 2;
 constexpr int kImprovePasses = 8;
 constexpr double kShakesAnEffort = 4;
 /// Tables x ranks above which shaking gets less, as every pass takes longer.
@@ -32,7 +36,7 @@ constexpr std::size_t kPolished = 2;
 /// Ranks x evaluations that polishing may spend for an effort of 1.
 constexpr int kPolishRankEvaluations = 25000;
 constexpr int kMostPolishEvaluations = 600;
-/// Tables x ranks above which one mixture is searched and nothing polished.
+/// Tables x ranks above which fewer mixtures are searched and nothing polished.
 constexpr double kLargeCells = 1e6;
 /// TorchRec's own planner tries thousands of proposals: a start only where that is quick, or where
 /// TorchRec will train.
@@ -52,7 +56,7 @@ class PlanSearch {
     go_on("bound");
     bound_ = lower_bound(context_);
     plan_.lower_bound_s = bound_.seconds;
-    search(bound_);
+    search();
     if (options_.baselines) try_baselines();
     for (const Layout& start : options_.starts) consider(start.name, start);
     if (found_.empty()) pack();
@@ -192,44 +196,82 @@ class PlanSearch {
     return layout;
   }
 
-  void search(const LowerBound& mixtures) {
-    std::mt19937_64 random(options_.seed);
-    std::size_t searched = 0;
-    for (const MixtureBound& mixture : mixtures.mixtures) {
-      if (searched == (cells() > kLargeCells ? 1 : kMixturesSearched)) return;
-      bool placed = false;
+  /// A board that was filled once, and what its layout takes.
+  struct Start {
+    std::string name;
+    std::unique_ptr<BoardSearch> board;
+    double seconds = 0;
+  };
+
+  /// The lowest bounds first. A bound says little of how well its forms can be spread over ranks,
+  /// so both routes of the exchange are tried.
+  [[nodiscard]] std::vector<const MixtureBound*> mixtures_to_try() const {
+    constexpr FormSet kRoutes = form_bit(TableForm::flat) | form_bit(TableForm::hierarchical);
+    std::vector<const MixtureBound*> chosen;
+    if (cells() <= kLargeCells) {
+      for (const MixtureBound& mixture : bound_.mixtures) chosen.push_back(&mixture);
+      return chosen;
+    }
+    for (const MixtureBound& mixture : bound_.mixtures) {
+      const bool other = std::all_of(chosen.begin(), chosen.end(), [&](const MixtureBound* one) {
+        return (one->present & kRoutes) != (mixture.present & kRoutes);
+      });
+      if (other) chosen.push_back(&mixture);
+    }
+    return chosen;
+  }
+
+  /// Fills a board for every promising mixture, then spends the time on the best of them.
+  void search() {
+    std::vector<Start> starts;
+    const bool large = cells() > kLargeCells;
+    std::size_t placed = 0;
+    for (const MixtureBound* mixture : mixtures_to_try()) {
+      if (placed == (large ? kMixturesOfLarge : kMixturesSearched)) break;
+      const std::size_t before = starts.size();
       for (const double floor : kFloors) {
         if (!go_on("search")) return;
         // A mixture whose bound is above what is found cannot win.
         const bool hopeless = std::any_of(found_.begin(), found_.end(), [&](const Found& f) {
-          return f.seconds <= mixture.seconds;
+          return f.seconds <= mixture->seconds;
         });
-        if (!hopeless && search_mixture(mixture, floor, random)) placed = true;
+        if (!hopeless) fill(*mixture, floor, starts);
       }
       // Constraints may leave a mixture without a placement: the next one takes its turn.
-      if (placed) ++searched;
+      if (starts.size() > before) ++placed;
+    }
+    std::stable_sort(starts.begin(), starts.end(),
+                     [](const Start& a, const Start& b) { return a.seconds < b.seconds; });
+    if (starts.size() > kStartsShaken) starts.resize(kStartsShaken);
+    std::mt19937_64 random(options_.seed);
+    for (const Start& start : starts) {
+      for (int pass = 0; pass < kImprovePasses && start.board->improve(); ++pass)
+        if (!go_on("search")) break;
+      shake(*start.board, start.name, random);
+      if (!go_on("search")) return;
     }
   }
 
-  /// False where the mixture's forms cannot place every table.
-  bool search_mixture(const MixtureBound& mixture, double floor, std::mt19937_64& random) {
+  /// Adds nothing where the mixture's forms cannot place every table.
+  void fill(const MixtureBound& mixture, double floor, std::vector<Start>& starts) {
     const std::string name = fmt::format("search {:x}/{}", mixture.present, floor);
-    for (int attempt = 0; attempt < 3; ++attempt) {
-      BoardSearch board(context_, options_.constraints, allowed_, mixture, floor);
-      board.limit_memory(capacity());
-      if (!board.construct()) return false;
-      for (int pass = 0; pass < kImprovePasses && board.improve(); ++pass)
+    constexpr int kAttempts = 3;
+    for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+      auto board =
+          std::make_unique<BoardSearch>(context_, options_.constraints, allowed_, mixture, floor);
+      board->limit_memory(capacity());
+      if (!board->construct()) return;
+      for (int pass = 0; pass < kFirstPasses && board->improve(); ++pass)
         if (!go_on("search")) break;
       excess_ = 0;
-      const bool valid = consider(name, finished(board.layout()));
-      if (!valid && excess_ > 0) {
+      const bool valid = consider(name, finished(board->layout()));
+      if (!valid && excess_ > 0 && attempt < kAttempts) {
         shortage_ += excess_;  // the model counted too little: plan for less
         continue;
       }
-      shake(board, name, random);
-      return true;
+      starts.push_back({name, std::move(board), plan_.starts.back().seconds});
+      return;
     }
-    return true;
   }
 
   void shake(BoardSearch& board, const std::string& name, std::mt19937_64& random) {
@@ -293,10 +335,18 @@ class PlanSearch {
                 fmt::format("No layout of {} on {} fits executor {}", context_.workload.name,
                             context_.topology.name, to_string(options_.predict.executor)),
                 "", "", "explain says what is missing"};
-    if (first_error_) {
-      error.what += ": " + first_error_->message;
-      error.cure = first_error_->cure;
+    if (!first_error_) return error;
+    if (first_error_->rule == "memory.gpu") {
+      // The first layout that was refused says little; the evenest one says what is needed.
+      const double gib = 1 << 30;
+      const double needed = pack_by_memory(context_).needed_bytes;
+      error.what += fmt::format(
+          ": spread evenly, the tables and buffers still need {:.2f} GiB of {:.2f} GiB on a GPU",
+          needed / gib, context_.memory.capacity() / gib);
+      return error;
     }
+    error.what += ": " + first_error_->message;
+    error.cure = first_error_->cure;
     return error;
   }
 

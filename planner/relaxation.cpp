@@ -113,21 +113,43 @@ void MeanIteration::find_meeting() {
       return std::find(also.begin(), also.end(), step) == also.end();
     });
   }
+  // The last of them on the all-reduce's stream, if there is one, is what the steps between follow.
+  for (std::int32_t step = timeline_.stream_predecessor(allreduce_); step >= 0;
+       step = timeline_.stream_predecessor(static_cast<std::size_t>(step))) {
+    const auto s = static_cast<std::size_t>(step);
+    if (std::find(before_both_.begin(), before_both_.end(), s) == before_both_.end()) continue;
+    before_both_ = {s};
+    return;
+  }
 }
 
-/// From there to the all-reduce's end. On one domain the fast wire is the one shared.
+/// From there to the all-reduce's end. On one domain the fast wire is the one shared. Bytes move
+/// later than before_both_ by the dense kernels in front of the all-reduce, which no table changes,
+/// or by the exchange's latency: by the shorter of them at least.
 double MeanIteration::held_seconds() const {
   const bool far = topology_.domains() > 1;
   const TimedPart& reduce = timed_[allreduce_].back();
-  const double latency = far ? reduce.inter_latency_s[0] : reduce.intra_latency_s[0];
-  const double own = far ? reduce.inter_s[0] : reduce.intra_s[0];
   if (reduce.barrier == Barrier::none) return 0;
-  if (case_ == WireCase::exchange_longer) return latency + 2 * own;
+  double later = 0;
+  for (std::int32_t step = timeline_.stream_predecessor(allreduce_);
+       before_both_.size() == 1 && step >= 0 &&
+       static_cast<std::size_t>(step) != before_both_.front();
+       step = timeline_.stream_predecessor(static_cast<std::size_t>(step))) {
+    const auto s = static_cast<std::size_t>(step);
+    if (schedule_.steps[s].stage != Stage::dense_backward) continue;
+    for (const TimedPart& part : timed_[s]) later += part.kernel_s[0];
+  }
   double others = 0;
   for (const std::size_t exchange : exchanges_)
-    for (const TimedPart& part : timed_[exchange])
-      if (part.barrier != Barrier::none) others += far ? part.inter_s[0] : part.intra_s[0];
-  return latency + own + others;
+    for (const TimedPart& part : timed_[exchange]) {
+      if (part.barrier == Barrier::none) continue;
+      others += far ? part.inter_s[0] : part.intra_s[0];
+      const double latency = far ? part.inter_latency_s[0] : part.intra_latency_s[0];
+      if (latency > 0) later = std::min(later, latency);
+    }
+  const double latency = far ? reduce.inter_latency_s[0] : reduce.intra_latency_s[0];
+  const double own = far ? reduce.inter_s[0] : reduce.intra_s[0];
+  return later + latency + own + (case_ == WireCase::exchange_longer ? own : others);
 }
 
 void MeanIteration::load(const LoadFields& sums) {

@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t kTablesOfAGpu = 3;
 constexpr int kMostMoves = 64;
-constexpr std::size_t kMostCut = 8;
 
 std::size_t element_of(std::int32_t index) {
   return static_cast<std::size_t>(index);
@@ -233,10 +232,16 @@ class LayoutRelief {
         break;
       }
     }
-    for (std::size_t rows = 2; !torchrec && rows <= std::min(kMostCut, ranks.size()); rows *= 2)
-      if (table(t).rows >= static_cast<std::int64_t>(rows))
-        keep(row_wise(table(t), {ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(rows)},
-                      cluster));
+    // Cut in rows over the others, and over all of them.
+    std::vector<std::int32_t> everyone = ranks;
+    everyone.push_back(from);
+    for (const std::size_t rows : {2U, 3U, 4U, 6U, 8U}) {
+      if (torchrec || rows > everyone.size() || table(t).rows < static_cast<std::int64_t>(rows))
+        break;
+      keep(row_wise(table(t),
+                    {everyone.begin(), everyone.begin() + static_cast<std::ptrdiff_t>(rows)},
+                    cluster));
+    }
     return all;
   }
 

@@ -98,7 +98,8 @@ class Timeline {
   };
   [[nodiscard]] GroupShape group_of(Barrier barrier, std::int32_t rank) const;
 
-  static constexpr int kMaxIterations = 12;
+  /// A prefetch may drift for a while against the iterations beside it before both keep pace.
+  static constexpr int kMaxIterations = 100;
 
  private:
   struct StepOrder {

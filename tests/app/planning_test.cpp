@@ -139,9 +139,10 @@ TEST_F(Planning, BaselinesTakeTheFormThatTheExecutorWants) {
 
 /// One table of 149 GiB with its state: four GPUs of 80 GB do not hold it, three hosts of one do.
 std::string large_model() {
-  return R"({"name": "large", "global_batch": 1024, "tables": [
-    {"name": "big", "rows": 312500000, "dim": 64, "hotness": 1, "optimizer": {"kind": "adagrad"}},
-    {"name": "small", "rows": 1000, "dim": 64, "hotness": 1}]})";
+  return R"({"format": "shardscope.workload/1", "name": "large", "global_batch": 1024,
+    "tables": [{"name": "big", "rows": 312500000, "dim": 64, "optimizer": "adagrad"},
+               {"name": "small", "rows": 1000, "dim": 64}],
+    "features": [{"name": "f", "table": "big"}, {"name": "g", "table": "small"}]})";
 }
 
 TEST_F(Planning, WhatDoesNotFitIsExplained) {
