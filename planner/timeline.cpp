@@ -201,19 +201,23 @@ void Timeline::find_contention() {
     if (payer >= 0) order_[size_of(payer)].slowed_by.push_back(static_cast<std::int32_t>(j));
   }
   // Wires: exchanges of lower streams that nothing orders with a side exchange. A prefetch is
-  // enqueued to meet the backward pass.
+  // enqueued to meet the end of the backward pass: of every stream the last one.
   for (std::size_t n = 0; n < count; ++n) {
     const std::size_t j = sequence_[n];
     const ScheduleStep& side = schedule_.steps[j];
     if (!is_exchange_stage(side.stage)) continue;
+    std::vector<std::int32_t> last(256, -1);
     for (std::size_t m = n + 1; m < count; ++m) {
       const std::size_t i = sequence_[m];
       const ScheduleStep& main = schedule_.steps[i];
       if (main.stream >= side.stream || !is_exchange_stage(main.stage)) continue;
-      if (side.next_batch && main.stage == Stage::network_forward) continue;
-      if (!before_[i][j] && !before_[j][i])
-        order_[i].shares_wires.push_back(static_cast<std::int32_t>(j));
+      if (before_[i][j] || before_[j][i]) continue;
+      last[main.stream] = static_cast<std::int32_t>(i);
+      if (!side.next_batch) order_[i].shares_wires.push_back(static_cast<std::int32_t>(j));
     }
+    for (const std::int32_t i : last)
+      if (i >= 0 && side.next_batch)
+        order_[size_of(i)].shares_wires.push_back(static_cast<std::int32_t>(j));
   }
 }
 

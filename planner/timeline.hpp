@@ -98,8 +98,7 @@ class Timeline {
   };
   [[nodiscard]] GroupShape group_of(Barrier barrier, std::int32_t rank) const;
 
-  /// A prefetch may drift for a while against the iterations beside it before both keep pace.
-  static constexpr int kMaxIterations = 100;
+  static constexpr int kMaxIterations = 12;
 
  private:
   struct StepOrder {
