@@ -23,7 +23,7 @@ const std::string& name_of(const Inputs& inputs, std::int32_t table) {
 std::string names_text(const Inputs& inputs, const std::vector<std::int32_t>& tables) {
   std::string text;
   for (std::size_t i = 0; i < tables.size() && i < kNamesShown; ++i)
-    text += (i > 0 ? ", " : "") + name_of(inputs, tables[i]);
+    text += fmt::format("{}{}", i > 0 ? ", " : "", name_of(inputs, tables[i]));
   if (tables.size() > kNamesShown) text += fmt::format(" and {} more", tables.size() - kNamesShown);
   return text;
 }
@@ -77,7 +77,7 @@ std::string relief_text(const Inputs& inputs, const ReliefEffect& effect) {
 }
 
 std::string verdict_text(const Inputs& inputs, const ReliefEffect& effect) {
-  if (!effect.legal) return "no: " + effect.why_not;
+  if (!effect.legal) return fmt::format("no: {}", effect.why_not);
   if (!effect.fits)
     return effect.relief == Relief::more_hosts ? "no: no number of them up to 1,024" : "no";
   if (effect.enough.empty()) return "yes";

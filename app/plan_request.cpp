@@ -55,7 +55,7 @@ std::string upper(std::string text) {
 }
 
 Status add_pin(const std::string& text, const Inputs& inputs, PlanConstraints& constraints) {
-  const std::string expected = kPinForms + std::to_string(inputs.topology.ranks() - 1);
+  const std::string expected = fmt::format("{}{}", kPinForms, inputs.topology.ranks() - 1);
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return fail(bad_option("--pin", text, expected));
   const Result<std::int32_t> table =

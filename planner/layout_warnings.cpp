@@ -290,7 +290,7 @@ class Warnings {
     if (gained.empty() || after > before * (1 - kWorthSaying)) return;
     std::string names;
     for (std::size_t i = 0; i < gained.size() && i < kNamesShown; ++i)
-      names += (i > 0 ? ", " : "") + table(gained[i]).name;
+      names += fmt::format("{}{}", i > 0 ? ", " : "", table(gained[i]).name);
     if (gained.size() > kNamesShown)
       names += fmt::format(" and {} more", gained.size() - kNamesShown);
     say("replicate.small", static_cast<std::int32_t>(gained.front()), -1,

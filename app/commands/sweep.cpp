@@ -47,9 +47,13 @@ Result<SweepAxes> axes_of(const SweepOptions& options) {
 }
 
 std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
+  std::string out(1, '"');
+  for (const char letter : text) {
+    if (letter == '"') out.push_back('"');
+    out.push_back(letter);
+  }
+  out.push_back('"');
+  return out;
 }
 
 constexpr const char* kCsvHeader =
