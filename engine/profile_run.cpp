@@ -15,7 +15,7 @@ namespace {
 constexpr std::int32_t kGroup = 8;  ///< blocks; one of them is traced
 constexpr double kBlockSeconds = 0.1;
 constexpr double kWarmUpSeconds = 0.5;
-constexpr double kWarmUpShare = 0.25;      ///< of the budget
+constexpr double kRoomForWarmUp = 0.25;    ///< of the budget
 constexpr std::int64_t kGroupsWanted = 8;  ///< enough for an interval of the overhead
 constexpr double kAlpha = 0.05;
 
@@ -97,7 +97,7 @@ Result<WarmUp> warm_up(Engine& engine, RunRecorder& recorder, const ProfileConfi
   if (!first) return fail(first.error());
   WarmUp warm{first->iteration_ms.back() / 1e3, 2};
   if (!keep_going({0, warm.iteration_s * 1e3, 0})) return warm;
-  if (config.iterations == 0 && warm.iteration_s * cycle > kWarmUpShare * config.budget_s) {
+  if (config.iterations == 0 && warm.iteration_s * cycle > kRoomForWarmUp * config.budget_s) {
     return warm;
   }
   double spent_s = 0;
