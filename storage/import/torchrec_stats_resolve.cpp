@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "storage/import/stats_columns.hpp"
 #include "storage/import/tbe_config.hpp"
 #include "storage/import/torchrec_stats.hpp"
 
@@ -50,6 +51,7 @@ class StatsResolver {
                   "planner statistics printed with debug=True");
       return std::move(out_);
     }
+    compare_shards();
     read_machine();
     read_dtype();
     out_.matrix.resize(static_cast<std::size_t>(ranks_));
@@ -138,6 +140,22 @@ class StatsResolver {
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     if (estimate.hot_tables.size() > kHotTables) estimate.hot_tables.resize(kHotTables);
     out_.estimate = std::move(estimate);
+  }
+
+  /// A report that was cut inside its table section still has every rank's count of shards.
+  void compare_shards() {
+    double listed = 0;
+    for (const StatsRank& rank : stats_.ranks) {
+      for (const double count : stats_numbers(rank.shards)) listed += count;
+    }
+    double found = 0;
+    for (const StatsTable& table : stats_.tables) found += static_cast<double>(table.ranks.size());
+    if (found >= listed) return;
+    notes_.warn(0,
+                fmt::format("the ranks list {:.0f} shards, the table section {:.0f}: tables are "
+                            "missing",
+                            listed, found),
+                "the whole table section");
   }
 
   void read_machine() {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "layout/check.hpp"
 #include "tests/shared_data.hpp"
 
@@ -200,6 +202,22 @@ TEST(TorchrecStats, ReadsAMessageThatALoggerWroteAsOneLine) {
   std::string message = "{\"level\": \"info\", \"msg\": \"";
   for (const std::string& line : kReport) message += line + "\\n";
   expect_the_report(message + "\"}\n");
+}
+
+TEST(TorchrecStats, NoticesTablesThatTheRanksHaveAndTheListHasNot) {
+  for (const bool whole : {true, false}) {
+    std::vector<std::string> lines = kReport;
+    if (!whole) lines.erase(lines.begin() + 11);
+    ImportNotes notes("report");
+    const auto stats = read_torchrec_stats(joined(lines), notes);
+    ASSERT_TRUE(stats);
+    ASSERT_TRUE(resolve_torchrec_stats(*stats, {}, notes));
+    const auto missing =
+        std::count_if(notes.warnings().begin(), notes.warnings().end(), [](const auto& note) {
+          return note.message == "the ranks list 3 shards, the table section 1: tables are missing";
+        });
+    EXPECT_EQ(missing, whole ? 0 : 1);
+  }
 }
 
 TEST(TorchrecStats, KeepsOneOfSeveralReports) {
