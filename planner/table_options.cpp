@@ -33,9 +33,10 @@ std::vector<std::int32_t> column_counts(const PlanContext& context, std::size_t 
   return counts;
 }
 
-/// 1, 2, 3, 4, 6, 8, 12, ... and the end itself.
+/// 1, 2, 3, 4, 6, 8, 12, ... and the end itself. None below 1: the columns alone need more ranks.
 std::vector<std::int32_t> shard_counts(std::int64_t most) {
   std::vector<std::int32_t> counts;
+  if (most < 1) return counts;
   for (std::int64_t n = 1; n <= most; n *= 2) {
     counts.push_back(static_cast<std::int32_t>(n));
     if (n >= 2 && n * 3 / 2 <= most) counts.push_back(static_cast<std::int32_t>(n * 3 / 2));
