@@ -42,6 +42,21 @@ Messages::Messages(const Workload& workload, const Topology& topology, const Lay
   for (std::int32_t rank = 0; rank < topology.ranks(); ++rank) {
     rail_samples_[static_cast<std::size_t>(topology.rail_of(rank))] += samples(rank);
   }
+  list_square_units();
+}
+
+/// Once: asking every table for every pair of ranks takes seconds in large worlds.
+void Messages::list_square_units() {
+  square_units_.resize(static_cast<std::size_t>(topology_.ranks()));
+  for (std::size_t t = 0; t < layout_.tables.size(); ++t) {
+    const TablePlacement& placement = layout_.tables[t];
+    if (workload_.tables[t].optimizer.kind != OptimizerKind::rowwise_adagrad) continue;
+    for (std::int32_t row = 0; row < placement.row_shards; ++row) {
+      if (!shares_square_sums(workload_.tables[t], placement, row)) continue;
+      for (const std::int32_t owner : owners_of_row(placement, row))
+        square_units_[static_cast<std::size_t>(owner)].push_back({t, row});
+    }
+  }
 }
 
 std::int64_t Messages::samples(std::int32_t rank) const {
@@ -97,16 +112,10 @@ std::int64_t Messages::ub_rows(std::int32_t consumer, std::int32_t owner) const 
 
 std::int64_t Messages::square_sums(ClusterType cluster, std::int32_t from, std::int32_t to) const {
   std::int64_t rows = 0;
-  for (std::size_t t = 0; t < layout_.tables.size(); ++t) {
-    const TablePlacement& placement = layout_.tables[t];
-    if (placement.cluster != cluster) continue;
-    for (std::int32_t row = 0; row < placement.row_shards; ++row) {
-      if (!shares_square_sums(workload_.tables[t], placement, row)) continue;
-      if (columns_on(placement, row, from).empty() || columns_on(placement, row, to).empty()) {
-        continue;
-      }
-      rows = saturating_add(rows, counts_.unique[t][static_cast<std::size_t>(row)]);
-    }
+  for (const auto& [table, row] : square_units_[static_cast<std::size_t>(from)]) {
+    const TablePlacement& placement = layout_.tables[table];
+    if (placement.cluster != cluster || columns_on(placement, row, to).empty()) continue;
+    rows = saturating_add(rows, counts_.unique[table][static_cast<std::size_t>(row)]);
   }
   return saturating_multiply(rows, 4);
 }

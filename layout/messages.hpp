@@ -40,17 +40,25 @@ class Messages {
                                          std::int32_t to) const;
 
  private:
+  /// A row shard whose owners exchange sums of g^2.
+  struct SquareUnit {
+    std::size_t table = 0;
+    std::int32_t row = 0;
+  };
+
   [[nodiscard]] std::int64_t samples(std::int32_t rank) const;
+  void list_square_units();
 
   const Workload& workload_;
   const Topology& topology_;
   const Layout& layout_;
   const Routes& routes_;
   const BatchCounts& counts_;
-  std::vector<std::int64_t> flat_bytes_;          ///< bytes a sample, by owner
-  std::vector<std::int64_t> hierarchical_bytes_;  ///< bytes a sample, by owner
-  std::vector<std::int64_t> domain_bytes_;        ///< bytes a sample, by domain
-  std::vector<std::int64_t> rail_samples_;        ///< samples of all ranks of a rail
+  std::vector<std::int64_t> flat_bytes_;               ///< bytes a sample, by owner
+  std::vector<std::int64_t> hierarchical_bytes_;       ///< bytes a sample, by owner
+  std::vector<std::int64_t> domain_bytes_;             ///< bytes a sample, by domain
+  std::vector<std::int64_t> rail_samples_;             ///< samples of all ranks of a rail
+  std::vector<std::vector<SquareUnit>> square_units_;  ///< of each owner, by (table, row)
 };
 
 }  // namespace shardscope
