@@ -10,9 +10,10 @@ void BufferList::add_rb_table() {
   if (placement().row_shards > 1) {
     for (const std::int32_t f : readers()) add_rb_buckets(f);
   }
-  std::int64_t all_bags = 0;
+  std::int64_t all_bags = 0;  // of all ranks: each sample's on one of them
   for (const std::int32_t f : readers()) {
-    for (std::int32_t p = 0; p < ranks_; ++p) all_bags = saturating_add(all_bags, bags(f, p));
+    all_bags = saturating_add(all_bags,
+                              saturating_multiply(workload_.global_batch, feature(f).num_poolings));
   }
   std::vector<bool> column_here(static_cast<std::size_t>(placement().column_shards()));
   for (std::int32_t j = 0; j < placement().row_shards; ++j) {
