@@ -155,7 +155,8 @@ std::string shortage_text(const Inputs& inputs, const Shortage& found) {
          std::isfinite(effect.needed_bytes) ? bytes_text(effect.needed_bytes) : "-",
          std::isfinite(effect.freed_bytes) ? bytes_text(std::max(0.0, effect.freed_bytes)) : "-",
          verdict_text(inputs, effect)});
-  text += "\n" + table.text(2);
+  text.push_back('\n');
+  text += table.text(2);
   return text + fmt::format("\nLeast change that fits: {}\n",
                             found.least ? least_text(inputs, found.reliefs[*found.least])
                                         : "none of these alone");
