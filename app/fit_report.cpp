@@ -16,14 +16,14 @@ constexpr std::size_t kGpusShown = 8;
 constexpr std::size_t kNamesShown = 5;
 constexpr std::size_t kMovesShown = 12;
 
-const std::string& name_of(const Inputs& inputs, std::int32_t table) {
+const std::string& table_name(const Inputs& inputs, std::int32_t table) {
   return inputs.workload.tables[static_cast<std::size_t>(table)].name;
 }
 
-std::string names_text(const Inputs& inputs, const std::vector<std::int32_t>& tables) {
+std::string short_list_text(const Inputs& inputs, const std::vector<std::int32_t>& tables) {
   std::string text;
   for (std::size_t i = 0; i < tables.size() && i < kNamesShown; ++i)
-    text += fmt::format("{}{}", i > 0 ? ", " : "", name_of(inputs, tables[i]));
+    text += fmt::format("{}{}", i > 0 ? ", " : "", table_name(inputs, tables[i]));
   if (tables.size() > kNamesShown) text += fmt::format(" and {} more", tables.size() - kNamesShown);
   return text;
 }
@@ -31,7 +31,7 @@ std::string names_text(const Inputs& inputs, const std::vector<std::int32_t>& ta
 std::string tables_text(const Inputs& inputs, const std::vector<TableBytes>& tables) {
   std::string text;
   for (std::size_t i = 0; i < tables.size() && i < kNamesShown; ++i)
-    text += fmt::format("{}{} {}", i > 0 ? ", " : "", name_of(inputs, tables[i].table),
+    text += fmt::format("{}{} {}", i > 0 ? ", " : "", table_name(inputs, tables[i].table),
                         bytes_text(tables[i].bytes));
   if (tables.size() > kNamesShown) text += fmt::format(" and {} more", tables.size() - kNamesShown);
   return text;
@@ -40,7 +40,7 @@ std::string tables_text(const Inputs& inputs, const std::vector<TableBytes>& tab
 nlohmann::ordered_json tables_json(const Inputs& inputs, const std::vector<TableBytes>& tables) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const TableBytes& one : tables)
-    json.push_back({{"table", name_of(inputs, one.table)}, {"bytes", one.bytes}});
+    json.push_back({{"table", table_name(inputs, one.table)}, {"bytes", one.bytes}});
   return json;
 }
 
@@ -85,14 +85,14 @@ std::string verdict_text(const Inputs& inputs, const ReliefEffect& effect) {
                      effect.enough.size() == 1
                          ? std::string("one is")
                          : fmt::format("the {} largest are", effect.enough.size()),
-                     names_text(inputs, effect.enough));
+                     short_list_text(inputs, effect.enough));
 }
 
 std::string least_text(const Inputs& inputs, const ReliefEffect& effect) {
   if (effect.enough.empty()) return relief_text(inputs, effect);
   ReliefEffect some = effect;
   some.amount = static_cast<std::int64_t>(effect.enough.size());
-  return fmt::format("{} ({})", relief_text(inputs, some), names_text(inputs, effect.enough));
+  return fmt::format("{} ({})", relief_text(inputs, some), short_list_text(inputs, effect.enough));
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ nlohmann::ordered_json shortage_json(const Inputs& inputs, const Shortage& found
                                   {"freed_bytes", effect.freed_bytes},
                                   {"enough", nlohmann::ordered_json::array()}};
     if (!effect.legal) one["why_not"] = effect.why_not;
-    for (const std::int32_t t : effect.enough) one["enough"].push_back(name_of(inputs, t));
+    for (const std::int32_t t : effect.enough) one["enough"].push_back(table_name(inputs, t));
     json["changes"].push_back(std::move(one));
     if (effect.relief != Relief::more_hosts || !effect.fits) continue;
     json["fewest_hosts"] = effect.amount;

@@ -48,7 +48,7 @@ Result<std::int32_t> rank_number(const std::string& text, const Inputs& inputs,
 constexpr const char* kPinForms =
     "TABLE=DP, TABLE=RB, TABLE=UB or TABLE=RANK[,RANK...] with ranks from 0 to ";
 
-std::string upper(std::string text) {
+std::string in_capitals(std::string text) {
   for (char& letter : text)
     if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
   return text;
@@ -62,7 +62,7 @@ Status add_pin(const std::string& text, const Inputs& inputs, PlanConstraints& c
       table_by_name(text.substr(0, equals), inputs.workload, "--pin");
   if (!table) return fail(table.error());
   const std::string value = text.substr(equals + 1);
-  if (const auto cluster = parse_name<ClusterType>(upper(value))) {
+  if (const auto cluster = parse_name<ClusterType>(in_capitals(value))) {
     constraints.clusters.emplace_back(*table, *cluster);
     return {};
   }

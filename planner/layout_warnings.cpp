@@ -16,7 +16,7 @@ namespace shardscope {
 
 namespace {
 
-constexpr double kGib = 1 << 30;
+constexpr double kBytesOfGib = 1 << 30;
 constexpr double kMuchReplicated = 0.5;  ///< of a GPU's memory
 constexpr double kMuchOfAHost = 0.8;
 constexpr double kLopsided = 2;  ///< ids of the busiest block over the mean block's
@@ -88,12 +88,12 @@ class Warnings {
     if (limit <= 0 || context_.topology.ranks() < 2 || sum <= kMuchReplicated * limit) return;
     const std::string tables =
         fmt::format("{} replicated table{} take{} {:.2f} GiB of every GPU", count,
-                    count == 1 ? "" : "s", count == 1 ? "s" : "", sum / kGib);
+                    count == 1 ? "" : "s", count == 1 ? "s" : "", sum / kBytesOfGib);
     const std::string rest =
-        sum > limit ? fmt::format(", {:.2f} GiB more than it has", (sum - limit) / kGib)
+        sum > limit ? fmt::format(", {:.2f} GiB more than it has", (sum - limit) / kBytesOfGib)
                     : fmt::format(", {:.0f} % of its memory", sum / limit * 100);
     say("memory.replicated", static_cast<std::int32_t>(largest), -1, sum, tables + rest,
-        fmt::format("Shard {} ({:.2f} GiB a GPU)", table(largest).name, most / kGib));
+        fmt::format("Shard {} ({:.2f} GiB a GPU)", table(largest).name, most / kBytesOfGib));
   }
 
   /// TorchRec builds whole tables where their module is made, unless on device meta; every executor
@@ -118,14 +118,14 @@ class Warnings {
         say("memory.load", table_index, 0, weights,
             fmt::format("built on GPU 0 before they are sharded, all tables take {:.2f} GiB of its "
                         "{:.2f} GiB",
-                        weights / kGib, topology.gpu.memory_bytes.value / kGib),
+                        weights / kBytesOfGib, topology.gpu.memory_bytes.value / kBytesOfGib),
             "Build the embedding modules on device meta");
       const double all = weights * topology.gpus_per_host;
       if (host > 0 && all > host)
         say("memory.load", table_index, -1, all,
             fmt::format("built in host memory by {} processes of a host, all tables take {:.2f} "
                         "GiB of its {:.2f} GiB",
-                        topology.gpus_per_host, all / kGib, host / kGib),
+                        topology.gpus_per_host, all / kBytesOfGib, host / kBytesOfGib),
             "Build the embedding modules on device meta");
     }
     if (host <= 0) return;
@@ -135,8 +135,8 @@ class Warnings {
       const auto use = static_cast<double>(account.hosts[h].total());
       if (use <= kMuchOfAHost * host || use > host) continue;
       say("memory.load", -1, static_cast<std::int32_t>(h) * topology.gpus_per_host, use,
-          fmt::format("loading takes {:.2f} GiB of host {}'s {:.2f} GiB at once", use / kGib, h,
-                      host / kGib),
+          fmt::format("loading takes {:.2f} GiB of host {}'s {:.2f} GiB at once", use / kBytesOfGib,
+                      h, host / kBytesOfGib),
           "Load fewer ranks at a time, or cut the largest shards");
       return;
     }

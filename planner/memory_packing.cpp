@@ -16,7 +16,7 @@ namespace {
 /// The least room is found to this share.
 constexpr double kPrecision = 2e-3;
 /// Cells of a table beyond which a finer cut is not tried.
-constexpr std::int32_t kMostCells = 1024;
+constexpr std::int32_t kMostCellsPacked = 1024;
 
 std::size_t place_of(std::int32_t index) {
   return static_cast<std::size_t>(index);
@@ -36,7 +36,7 @@ class Packer {
     options_.resize(tables);
     sized_.resize(tables);
     for (std::size_t t = 0; t < tables; ++t) {
-      options_[t] = table_options(context, scale_, t, forms[t], {}, kMostCells);
+      options_[t] = table_options(context, scale_, t, forms[t], {}, kMostCellsPacked);
       for (const TableOption& option : options_[t])
         sized_[t].push_back({&option, total_of(option)});
       std::stable_sort(
