@@ -7,7 +7,11 @@ namespace shardscope {
 
 namespace {
 
-/// Levenshtein distance.
+char lower(char letter) {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+/// Levenshtein distance, blind to the case of letters.
 std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -15,7 +19,7 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
     std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const std::size_t substituted = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
     }
@@ -38,6 +42,11 @@ std::string closest_name(std::string_view name, const std::vector<std::string>& 
     fewest = edits;
   }
   return best;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
+  const std::string meant = closest_name(name, candidates);
+  return meant.empty() ? "" : "Did you mean \"" + meant + "\"?";
 }
 
 std::string join_names(const std::vector<std::string>& names) {

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "layout/closest.hpp"
+
 namespace shardscope {
 
 namespace {
@@ -15,8 +17,10 @@ void read_optimizer_name(JsonFields& fields, const char* name, const std::string
   if (const auto kind = parse_name<OptimizerKind>(word)) {
     out = make_optimizer(*kind);
   } else {
+    const auto& kinds = Names<OptimizerKind>::values;
     fields.errors().add(fields.path_of(name), "\"" + text + "\" is unknown",
-                        choices_of<OptimizerKind>());
+                        choices_of<OptimizerKind>(),
+                        did_you_mean(word, {kinds.begin(), kinds.end()}));
   }
 }
 

@@ -63,7 +63,9 @@ const JsonValue* JsonFields::take(const char* name, Need need) {
   known_.emplace_back(name);
   const JsonValue* value = value_->find(name);
   if (value == nullptr && need == Need::required) {
-    errors_.add(path_, fmt::format("the field \"{}\" is missing", name), "it in this object");
+    const std::string meant = closest_name(name, unknown());
+    errors_.add(path_, fmt::format("the field \"{}\" is missing", name), "it in this object",
+                meant.empty() ? "" : fmt::format("\"{}\" may be meant for it", meant));
   }
   return value;
 }
@@ -165,9 +167,9 @@ void JsonFields::finish() {
   if (errors_.any()) return;
   const std::vector<std::string> names = unknown();
   if (names.empty()) return;
-  const std::string meant = closest_name(names.front(), known_);
+  const std::string meant = did_you_mean(names.front(), known_);
   errors_.add(path_of(names.front()), "unknown field", "one of " + join_names(known_),
-              meant.empty() ? "Remove it" : fmt::format("Did you mean \"{}\"?", meant));
+              meant.empty() ? "Remove it" : meant);
 }
 
 void read_format(JsonFields& fields, std::string_view name, int version) {

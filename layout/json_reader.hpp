@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "layout/closest.hpp"
 #include "layout/json_value.hpp"
 #include "layout/names.hpp"
 #include "layout/result.hpp"
@@ -61,7 +62,9 @@ class JsonFields {
     if (const auto value = parse_name<E>(text_value)) {
       out = *value;
     } else {
-      errors_.add(path_of(name), "\"" + text_value + "\" is unknown", choices_of<E>());
+      const std::vector<std::string> names(Names<E>::values.begin(), Names<E>::values.end());
+      errors_.add(path_of(name), "\"" + text_value + "\" is unknown", choices_of<E>(),
+                  did_you_mean(text_value, names));
     }
   }
   template <class Int>

@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <unordered_map>
 
+#include "layout/closest.hpp"
 #include "layout/json.hpp"
 #include "layout/json_parts.hpp"
 
@@ -114,12 +116,16 @@ void read_table_reference(JsonFields& feature, const TableIndex& index, std::int
   const auto found = index.find(*name);
   if (found != index.end() && found->second >= 0) {
     out = found->second;
-  } else {
-    feature.errors().add(feature.path_of("table"),
-                         found == index.end() ? fmt::format("there is no table \"{}\"", *name)
-                                              : fmt::format("two tables are named \"{}\"", *name),
-                         "the name of one table of this workload, or its index");
+    return;
   }
+  std::vector<std::string> names;
+  for (const auto& [known, at] : index) names.emplace_back(known);
+  std::sort(names.begin(), names.end());
+  feature.errors().add(feature.path_of("table"),
+                       found == index.end() ? fmt::format("there is no table \"{}\"", *name)
+                                            : fmt::format("two tables are named \"{}\"", *name),
+                       "the name of one table of this workload, or its index",
+                       found == index.end() ? did_you_mean(*name, names) : "Rename one of them");
 }
 
 void read_feature(JsonFields& feature, const TableIndex& index, Feature& out) {

@@ -15,6 +15,11 @@ TEST(ClosestName, FindsSpellingMistakesAndNothingFarAway) {
   EXPECT_EQ(closest_name(std::string(5000, 'x'), names), "");
 }
 
+TEST(ClosestName, IgnoresTheCaseOfLetters) {
+  EXPECT_EQ(closest_name("DGX-H100", {"dgx-a100", "dgx-h100"}), "dgx-h100");
+  EXPECT_EQ(closest_name("Adam", {"sgd", "adagrad", "adam"}), "adam");
+}
+
 TEST(ClosestName, ListsNamesWithCommas) {
   EXPECT_EQ(join_names({"a", "b", "c"}), "a, b, c");
   EXPECT_EQ(join_names({}), "");

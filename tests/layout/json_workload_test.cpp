@@ -120,6 +120,15 @@ TEST(WorkloadJson, MissingFieldsAreNamed) {
             "w.json: tables[0]: the field \"rows\" is missing; expected it in this object");
 }
 
+TEST(WorkloadJson, NearNamesAreSuggested) {
+  EXPECT_NE(error_with(R"("rows": 10, )", R"("row": 10, )").find("\"row\" may be meant for it"),
+            std::string::npos);
+  EXPECT_NE(error_with(R"("dim": 4)", R"("dim": 4, "optimizer": "Adam")").find("mean \"adam\"?"),
+            std::string::npos);
+  EXPECT_NE(error_with(R"("dim": 4)", R"("dim": 4, "dtype": "FP16")").find("mean \"fp16\"?"),
+            std::string::npos);
+}
+
 TEST(WorkloadJson, OtherVersionsAndFormatsAreRefused) {
   EXPECT_EQ(error_with("workload/1", "workload/2"),
             "w.json: format: \"shardscope.workload/2\" is not read here; expected "
