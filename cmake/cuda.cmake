@@ -7,7 +7,7 @@ set(SHARDSCOPE_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures of the pl
 # Digest of what program and plugin share: a plugin of other headers is refused.
 set(shardscope_cuda_shared
   engine/assembly.hpp engine/device.hpp engine/ops.hpp engine/stream.hpp layout/result.hpp
-  layout/workload.hpp engine/cuda/plugin_table.hpp engine/cuda/runtime_api.hpp
+  layout/workload.hpp engine/cuda/plugin_table.hpp engine/cuda/codec_ops.hpp engine/cuda/runtime_api.hpp
   engine/cuda/cuda_stream.hpp)
 set(shardscope_cuda_digests "${CMAKE_CXX_COMPILER_VERSION}")
 foreach(header ${shardscope_cuda_shared})

@@ -155,7 +155,8 @@ function(shardscope_cuda_host)
   set(folder ${PROJECT_SOURCE_DIR}/tests/engine)
   # What the packed check runs on a GPU as well.
   set(shared
-    ${folder}/cuda/assembly_test.cpp ${folder}/cuda/both_devices.cpp ${folder}/cuda/gather_test.cpp
+    ${folder}/cuda/assembly_test.cpp ${folder}/cuda/both_devices.cpp ${folder}/cuda/codec_test.cpp
+    ${folder}/cuda/gather_test.cpp
     ${folder}/cuda/gradient_test.cpp ${folder}/cuda/index_test.cpp
     ${folder}/cuda/invariance_test.cpp ${folder}/cpu/kernel_cases.cpp
     ${folder}/cpu/gradient_cases.cpp ${folder}/pipeline/cases.cpp

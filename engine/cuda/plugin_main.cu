@@ -149,6 +149,6 @@ extern "C" __attribute__((visibility("default"))) const shardscope::engine::cuda
 shardscope_cuda_plugin() {
   using namespace shardscope::engine::cuda;
   static const PluginTable table{SHARDSCOPE_CUDA_BUILD_ID, SHARDSCOPE_CUDA_ARCHITECTURES,
-                                 make_runtime(), make_ops};
+                                 make_runtime(), make_ops, make_codec_ops};
   return &table;
 }

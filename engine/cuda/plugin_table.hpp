@@ -1,6 +1,7 @@
 #pragma once
 // What libshardscope_cuda.so exports: one function that returns this table.
 
+#include "engine/cuda/codec_ops.hpp"
 #include "engine/cuda/runtime_api.hpp"
 #include "engine/device.hpp"
 
@@ -14,6 +15,8 @@ struct PluginTable {
   RuntimeApi runtime;
   /// Operations for streams of this runtime (CudaStream). The caller owns them.
   Ops* (*make_ops)() = nullptr;
+  /// Codecs on the same streams.
+  CodecOps* (*make_codec_ops)() = nullptr;
 };
 
 /// Name and type of the exported function. It calls nothing of CUDA.

@@ -1,12 +1,14 @@
 #include "tests/gpu_check/benchmarks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -156,6 +158,39 @@ class SpeedCheck {
     });
     launch.host_ms = static_cast<double>(host_ns) * 1e-6 / (kRounds + kInputSets);
     return launch;
+  }
+
+  /// fp32 bytes a second of encoding (quantize, planes) and of decoding, at 64 MiB.
+  [[nodiscard]] std::array<double, 2> codec_speed() {
+    constexpr std::int64_t kValues = std::int64_t{16} << 20;
+    constexpr std::int64_t kGroups = kValues / 32;
+    auto* values = reinterpret_cast<float*>(allocate(4 * kValues));
+    auto* codes = reinterpret_cast<std::int32_t*>(allocate(4 * kValues));
+    auto* escapes = reinterpret_cast<std::uint32_t*>(allocate(4 * kGroups));
+    auto* widths = reinterpret_cast<std::uint8_t*>(allocate(kGroups));
+    auto* planes = reinterpret_cast<std::uint32_t*>(allocate(22 * 4 * kGroups));
+    auto* words = reinterpret_cast<std::int64_t*>(allocate(8));
+    if (words == nullptr || planes == nullptr || codes == nullptr) return {0, 0};
+    std::mt19937_64 random(5);
+    std::normal_distribution<float> normal;
+    for (std::int64_t n = 0; n < kValues; ++n) values[n] = normal(random);
+    const std::unique_ptr<cuda::CodecOps> codecs(plugin_.make_codec_ops());
+    constexpr float kStep = 0.5F;
+    const cuda::QuantizeCall quantize{values, kValues, 1 / kStep, kStep,
+                                      kStep,  127,     codes,     escapes};
+    const cuda::PackPlanesCall pack{codes,   kValues / kDim, kDim,   nullptr,
+                                    nullptr, widths,         planes, words};
+    const cuda::UnpackPlanesCall unpack{planes, widths, kValues, codes};
+    const cuda::ExpandCodesCall expand{codes, nullptr, kValues / kDim, kDim, kStep, values};
+    const double encode = speed(4.0 * kValues, [&](int) {
+      codecs->quantize(*stream_, {&quantize, 1});
+      codecs->pack_planes(*stream_, {&pack, 1});
+    });
+    const double decode = speed(4.0 * kValues, [&](int) {
+      codecs->unpack_planes(*stream_, {&unpack, 1});
+      codecs->expand(*stream_, {&expand, 1});
+    });
+    return {encode, decode};
   }
 
   [[nodiscard]] Status status() const { return stream_->status(); }
@@ -358,6 +393,14 @@ bool run_benchmarks(const cuda::PluginTable& plugin) {
   }
   reached = print_backward(check, copy) && reached;
   print_times(check);
+  const auto [encode, decode] = check.codec_speed();
+  constexpr double kCodecTarget = 500e9;
+  for (const auto& [name, speed] : {std::pair("codec fixed encode 64 MiB", encode),
+                                    std::pair("codec fixed decode 64 MiB", decode)}) {
+    fmt::print("  {:<28} {:8.1f} GB/s of values, target {:.0f}  {}\n", name, speed * 1e-9,
+               kCodecTarget * 1e-9, speed >= kCodecTarget ? "reached" : "not reached");
+    reached = reached && speed >= kCodecTarget;
+  }
   if (Status status = check.status(); !status) {
     fmt::print("  {}\n", to_string(status.error()));
     return false;

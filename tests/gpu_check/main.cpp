@@ -45,12 +45,14 @@ constexpr Check kChecks[] = {
     {"lookups", "CudaGather*:CudaCopyColumns.*:CudaSumColumns.*"},
     {"indices", "CudaBucketize.*:CudaGroupIds.*:CudaDedup.*:CudaSortIndex.*"},
     {"gradients", "CudaSegmentReduce.*:CudaSquareSum.*:CudaOptimizerUpdate.*"},
+    {"codecs", "CudaCodec.*"},
     {"invariance", "CudaInvariance.*", true},
     {"benchmarks", nullptr},
     {kTracing, nullptr},
 };
 
 std::shared_ptr<Device> chosen_device;
+cuda::CodecOps* (*chosen_codecs)() = cuda::make_codec_ops;
 
 /// Whole runs are held to the device's memory, kernels are called on the tests' vectors.
 std::shared_ptr<Device> emulated_device(bool whole_runs) {
@@ -127,6 +129,7 @@ int run_check(const Check& check, bool rehearse) {
   }
   set_heap(static_cast<std::byte*>(heap), kHeapBytes);
   chosen_device = std::move(*device);
+  chosen_codecs = (*plugin)->make_codec_ops;
   return run_filtered(check.filter);
 }
 
@@ -156,6 +159,10 @@ std::shared_ptr<Device> pipeline_device(CommKind comm) {
 }
 
 void defer_streams(bool /*deferred*/) {}
+
+std::shared_ptr<cuda::CodecOps> codec_ops_under_test() {
+  return std::shared_ptr<cuda::CodecOps>(chosen_codecs());
+}
 
 void vary_order(std::uint64_t seed) {
   cuda::host::set_order_seed(seed);

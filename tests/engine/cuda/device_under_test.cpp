@@ -26,6 +26,10 @@ void defer_streams(bool deferred) {
   cuda::set_emulated_streams(deferred ? StreamMode::deferred : StreamMode::threaded);
 }
 
+std::shared_ptr<cuda::CodecOps> codec_ops_under_test() {
+  return std::shared_ptr<cuda::CodecOps>(cuda::make_codec_ops());
+}
+
 void vary_order(std::uint64_t seed) {
   cuda::host::set_order_seed(seed);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "engine/cuda/codec_ops.hpp"
 #include "engine/device.hpp"
 #include "engine/engine.hpp"
 
@@ -18,6 +19,9 @@ namespace shardscope::engine::testing {
 
 /// Emulated: work of streams made from now on waits until it is asked for.
 void defer_streams(bool deferred);
+
+/// Its codec kernels.
+[[nodiscard]] std::shared_ptr<cuda::CodecOps> codec_ops_under_test();
 
 /// In the harness: the order in which a block's threads start; 0: ascending.
 void vary_order(std::uint64_t seed);
