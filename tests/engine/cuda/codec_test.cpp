@@ -110,7 +110,7 @@ FiniteRange range_of_words(const std::vector<std::uint32_t>& words) {
 class DeviceCoding {
  public:
   explicit DeviceCoding(const std::vector<CodecCase>& chunks) : chunks_(chunks) {
-    auto stream = device_under_test()->stream(StreamMode::threaded, "codec test");
+    auto stream = device_under_test()->stream(0, StreamMode::inline_, "codec test");
     EXPECT_TRUE(stream);
     stream_ = std::move(*stream);
     for (const CodecCase& chunk : chunks) buffers_.emplace_back(chunk);
