@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ui/model/numbers.hpp"
 
 namespace shardscope::ui {
@@ -50,10 +52,13 @@ std::string tables_sentence(const Workload& workload) {
     bytes += table_bytes(table);
   }
   if (workload.tables.empty()) return "none";
+  const Optimizer& first = workload.tables.front().optimizer;
+  const bool alike = std::all_of(workload.tables.begin(), workload.tables.end(),
+                                 [&](const Table& t) { return t.optimizer.kind == first.kind; });
   return fmt::format("{} · {} rows · {} GiB with {}",
                      plural(static_cast<std::int64_t>(workload.tables.size()), "table"),
                      count_text(rows), gib_text(bytes),
-                     optimizer_title(workload.tables.front().optimizer));
+                     alike ? optimizer_title(first) : "several optimizers");
 }
 
 std::string intra_title(const Topology& topology) {

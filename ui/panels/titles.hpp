@@ -13,7 +13,8 @@ namespace shardscope::ui {
 [[nodiscard]] std::string topology_title(const Topology& topology);
 /// The layout's name; edits after it as "+3"; a dot where the current one was edited.
 [[nodiscard]] std::string layout_title(const History& history, int node);
-/// "26 tables · 204.2 M rows · 194.7 GiB with Adagrad".
+/// "26 tables · 204.2 M rows · 194.7 GiB with Adagrad"; "with several optimizers" where they
+/// differ.
 [[nodiscard]] std::string tables_sentence(const Workload& workload);
 [[nodiscard]] std::string optimizer_title(const Optimizer& optimizer);
 /// "NVLink" on NVIDIA machines, "fast links" elsewhere; "InfiniBand" or "network".
