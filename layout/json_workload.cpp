@@ -103,7 +103,7 @@ TableIndex index_tables(const std::vector<Table>& tables) {
   return index;
 }
 
-/// A table's name, or its index where names are not unique.
+/// A table's name or its index.
 void read_table_reference(JsonFields& feature, const TableIndex& index, std::int32_t& out) {
   const JsonValue* value = feature.take("table", Need::required);
   if (value == nullptr) return;
