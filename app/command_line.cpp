@@ -160,6 +160,7 @@ void add_profile(CLI::App& app, Chosen& chosen) {
       "Run a layout (--backend sim: simulate it) and show where an iteration's time goes");
   const auto options = choose<ProfileOptions>(command, chosen, profile);
   add_inputs(command, options->inputs);
+  add_calibration(command, options->inputs.calibration);
   add_no_dense(command, options->inputs.no_dense);
   options->layout = "table_row_wise";
   add_layout(command, options->layout);
@@ -411,6 +412,7 @@ int run(int argc, char** argv) {
   add_explain(app, chosen);
   add_sweep(app, chosen);
   add_diff(app, chosen);
+  add_calibrate(app, chosen);
   add_profile(app, chosen);
   add_compare(app, chosen);
   add_train(app, chosen);

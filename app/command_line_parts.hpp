@@ -51,12 +51,15 @@ std::shared_ptr<Options> choose(CLI::App& command, Chosen& chosen,
   return options;
 }
 
-/// plan, predict, explain, sweep, diff.
+/// plan, predict, explain, sweep, diff, calibrate.
 void add_plan(CLI::App& app, Chosen& chosen);
 void add_predict(CLI::App& app, Chosen& chosen);
 void add_explain(CLI::App& app, Chosen& chosen);
 void add_sweep(CLI::App& app, Chosen& chosen);
 void add_diff(CLI::App& app, Chosen& chosen);
+void add_calibrate(CLI::App& app, Chosen& chosen);
+/// --calibration.
+void add_calibration(CLI::App& command, std::string& calibration);
 
 /// codec, tune-bounds; the codecs of a run.
 void add_codec(CLI::App& app, Chosen& chosen);

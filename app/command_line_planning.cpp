@@ -32,6 +32,7 @@ void add_plan(CLI::App& app, Chosen& chosen) {
   const auto options = choose<PlanOptions>(command, chosen, plan_command);
   add_inputs(command, options->inputs);
   add_no_dense(command, options->inputs.no_dense);
+  add_calibration(command, options->inputs.calibration);
   add_how(command, options->how);
   command.add_option("--planner", options->planner, "Who plans; see below")
       ->type_name("NAME")
@@ -76,6 +77,7 @@ void add_predict(CLI::App& app, Chosen& chosen) {
   options->layout = "table_row_wise";
   add_inputs(command, options->inputs);
   add_no_dense(command, options->inputs.no_dense);
+  add_calibration(command, options->inputs.calibration);
   add_layout(command, options->layout);
   add_how(command, options->how);
   add_json(command, options->json);
@@ -92,6 +94,7 @@ void add_explain(CLI::App& app, Chosen& chosen) {
   options->layout = "table_row_wise";
   add_inputs(command, options->inputs);
   add_no_dense(command, options->inputs.no_dense);
+  add_calibration(command, options->inputs.calibration);
   add_layout(command, options->layout);
   add_how(command, options->how);
   command
@@ -147,11 +150,74 @@ void add_diff(CLI::App& app, Chosen& chosen) {
       ->required();
   add_inputs(command, options->inputs);
   add_no_dense(command, options->inputs.no_dense);
+  add_calibration(command, options->inputs.calibration);
   add_how(command, options->how);
   add_json(command, options->json);
   command.footer(
       "Example: shardscope diff table_row_wise optimize --workload dcnv2 --topology dgx-h100:2\n"
       "'compare' runs both for real.");
+}
+
+void add_calibration(CLI::App& command, std::string& calibration) {
+  command
+      .add_option("--calibration", calibration,
+                  "Constants of the machine as 'shardscope calibrate' measured them")
+      ->type_name("FILE");
+}
+
+void add_calibrate(CLI::App& app, Chosen& chosen) {
+  CLI::App& command = *app.add_subcommand(
+      "calibrate", "Measure this machine's constants, or fit them to traces and nccl-tests");
+  const auto options = choose<CalibrateOptions>(command, chosen, calibrate_command);
+  command.add_option("files", options->files, "With --from: traces or nccl-tests' output")
+      ->type_name("FILE");
+  command
+      .add_option("--from", options->from,
+                  "Measure nothing; fit what these files tell: kineto, nsys or nccl-tests")
+      ->type_name("KIND");
+  command.add_option("--backend", options->backend, "Device that is measured")
+      ->type_name("cpu|cuda")
+      ->capture_default_str();
+  command.add_option("--comm", options->comm, "Communicator that is measured")
+      ->type_name("threads|nccl")
+      ->capture_default_str();
+  command
+      .add_option("--topology", options->topology,
+                  "Machine that is measured, or that the files are of; default host-cpu")
+      ->type_name("NAME|FILE");
+  command.add_option("--ranks", options->ranks, "Ranks that take part; default 2")
+      ->check(positive())
+      ->type_name("N");
+  command
+      .add_option("--only", options->only,
+                  "Only this: memory, gather, reduce, update, input, gemm or exchange; may be "
+                  "repeated")
+      ->type_name("PART");
+  command
+      .add_option(
+          "--budget",
+          into(options->budget_s, [](const auto& text) { return parse_seconds(text, "--budget"); }),
+          "Measuring time; default 30s")
+      ->type_name("TIME");
+  add_seed(command, options->seed);
+  command
+      .add_option("--kernel-map", options->kernel_map,
+                  "Rules that give kernels of a trace to stages, before the built-in ones")
+      ->type_name("FILE");
+  command
+      .add_option("--out", options->out,
+                  "Calibration file to write; default ./calibration.json. Other commands take it "
+                  "with --calibration")
+      ->type_name("FILE");
+  command
+      .add_option("--topology-out", options->topology_out,
+                  "Also write the topology with the measured constants in it")
+      ->type_name("FILE");
+  add_json(command, options->json);
+  command.footer(
+      "Example: shardscope calibrate --only exchange --out mine.json\n"
+      "Ctrl-C keeps what was measured. docs/calibration.md says what is measured and how it is "
+      "fitted.");
 }
 
 }  // namespace shardscope::app

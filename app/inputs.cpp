@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/machine.hpp"
 #include "engine/batches/stream_workload.hpp"
 #include "layout/check.hpp"
 #include "layout/closest.hpp"
@@ -15,6 +16,7 @@
 #include "planner/executor_model.hpp"
 #include "planner/optimize.hpp"
 #include "planner/planners.hpp"
+#include "storage/calibration_file.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -66,7 +68,7 @@ Status apply_batch(const InputOptions& options, Inputs& inputs) {
 
 Result<Topology> topology_of(const InputOptions& options) {
   if (options.topology.empty()) {
-    return topology_by_name(fmt::format("host-cpu:1x{}", options.ranks > 0 ? options.ranks : 2));
+    return load_topology(fmt::format("host-cpu:1x{}", options.ranks > 0 ? options.ranks : 2));
   }
   Result<Topology> topology = load_topology(options.topology);
   if (topology && options.ranks > 0 && options.ranks != topology->ranks()) {
@@ -114,21 +116,58 @@ Result<Workload> load_workload(const std::string& name_or_file) {
 }
 
 Result<Topology> load_topology(const std::string& name_or_file) {
-  if (!looks_like_file(name_or_file)) return topology_by_name(name_or_file);
+  if (!looks_like_file(name_or_file)) {
+    Result<Topology> topology = topology_by_name(name_or_file);
+    if (topology) return with_memory_of_this_machine(std::move(*topology));
+    return topology;
+  }
   const Result<std::string> text = read_text_file(name_or_file);
   if (!text) return fail(text.error());
   return topology_from_json(*text, name_or_file);
+}
+
+Result<Topology> with_calibration(Topology topology, const std::string& path) {
+  const Result<std::string> text = read_text_file(path);
+  if (!text) return fail(text.error());
+  const auto file = storage::calibration_from_json(*text, path);
+  if (!file) return fail(file.error());
+  const std::string& device = file->calibration.gpu.name;
+  if (!device.empty() && device != topology.gpu.name) {
+    return fail(
+        {ErrorKind::usage,
+         fmt::format("the calibration is of {}, {} has {}", device, topology.name,
+                     topology.gpu.name),
+         path, "a calibration of the topology's device",
+         fmt::format("Calibrate on that machine, or choose the topology that was measured{}",
+                     file->topology.empty() ? "" : " (" + file->topology + ")")});
+  }
+  return calibrated(std::move(topology), file->calibration);
+}
+
+Topology with_memory_of_this_machine(Topology topology) {
+  const Machine machine = this_machine();
+  const bool host = topology.gpu.memory_bytes.origin == Origin::prior &&
+                    topology.gpu.memory_bytes.source == kSharedHostMemory;
+  if (!host || machine.memory_bytes <= 0) return topology;
+  const auto all = static_cast<double>(machine.memory_bytes);
+  const std::string source = "memory of " + machine.host + ", shared by its ranks";
+  topology.gpu.memory_bytes = {all / topology.ranks(), Origin::measured, source, today_utc()};
+  topology.host_memory_bytes = {all / topology.hosts, Origin::measured, source, today_utc()};
+  return topology;
 }
 
 Result<Inputs> load_inputs(const InputOptions& options) {
   Result<Workload> workload = load_workload(options.workload);
   if (!workload) return fail(workload.error());
   Result<Topology> topology = topology_of(options);
+  if (topology && !options.calibration.empty())
+    topology = with_calibration(std::move(*topology), options.calibration);
   if (!topology) return fail(topology.error());
   Inputs inputs{with_rows_cap(std::move(*workload), options.rows_cap), std::move(*topology)};
   if (options.no_dense) inputs.workload.dense = DensePart{};
   if (Status status =
-          first_error(check_topology(inputs.topology), ErrorKind::usage, options.topology);
+          first_error(check_topology(inputs.topology), ErrorKind::usage,
+                      options.calibration.empty() ? options.topology : options.calibration);
       !status) {
     return fail(status.error());
   }

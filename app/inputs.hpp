@@ -27,6 +27,13 @@ struct Inputs {
 [[nodiscard]] Result<Workload> load_workload(const std::string& name_or_file);
 [[nodiscard]] Result<Topology> load_topology(const std::string& name_or_file);
 
+/// The topology with the constants of a calibration file. A calibration of another device than the
+/// topology's is a usage error.
+[[nodiscard]] Result<Topology> with_calibration(Topology topology, const std::string& path);
+
+/// host-cpu with this machine's memory, shared by its ranks, where nobody has stated another.
+[[nodiscard]] Topology with_memory_of_this_machine(Topology topology);
+
 /// Resolves and checks both; a different number of --ranks is a usage error, so is a batch with
 /// fewer samples than ranks.
 [[nodiscard]] Result<Inputs> load_inputs(const InputOptions& options);

@@ -126,6 +126,15 @@ Machine this_machine() {
   return machine;
 }
 
+std::string today_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char date[16];
+  std::strftime(date, sizeof date, "%Y-%m-%d", &utc);
+  return date;
+}
+
 std::string environment_json(const Machine& machine) {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};

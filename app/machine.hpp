@@ -28,6 +28,9 @@ struct Machine {
 /// Reads /proc, /sys and the file system; never fails, unknown facts stay empty or 0.
 [[nodiscard]] Machine this_machine();
 
+/// Today, YYYY-MM-DD.
+[[nodiscard]] std::string today_utc();
+
 /// One JSON object with the facts that matter for a figure: machine, build, date.
 [[nodiscard]] std::string environment_json(const Machine& machine);
 

@@ -25,6 +25,7 @@ struct InputOptions {
   std::int64_t batch = 0;     ///< global; 0: the workload's
   std::int64_t rows_cap = 0;  ///< 0: tables keep their rows
   bool no_dense = false;      ///< embeddings alone
+  std::string calibration;    ///< file with this machine's constants; empty: the topology's own
 };
 
 /// How it runs.
@@ -216,6 +217,22 @@ struct CodecOptions {
   std::string codec = "all";
   double bound = 0.03;
   bool absolute = false;  ///< else the bound is a share of the values' range
+  bool json = false;
+};
+
+struct CalibrateOptions {
+  std::vector<std::string> files;  ///< of another's measurements; empty: this machine is measured
+  std::string from;                ///< their kind
+  std::string kernel_map;          ///< rules before the built-in ones; empty: none
+  std::string backend = "cpu";
+  std::string comm = "threads";
+  std::string topology;       ///< empty: host-cpu
+  std::int32_t ranks = 0;     ///< 0: the topology's, else 2
+  std::vector<std::string> only;  ///< parts; empty: all
+  double budget_s = 30;
+  std::uint64_t seed = 1;
+  std::string out;           ///< calibration file
+  std::string topology_out;  ///< topology file with the constants in it
   bool json = false;
 };
 

@@ -9,12 +9,14 @@
 #include "app/report.hpp"
 #include "app/text_table.hpp"
 #include "layout/memory.hpp"
+#include "planner/baselines.hpp"
 #include "profiler/stage_times.hpp"
 
 namespace shardscope::app {
 namespace {
 
 constexpr std::size_t kExchanges = 2;
+constexpr const char* kReferenceLayout = "table_row_wise";
 
 /// Tables and shards of one cluster (RB by exchange).
 struct ClusterCount {
@@ -67,6 +69,33 @@ std::string setting_line(const Inputs& inputs, const PredictOptions& options) {
   if (inputs.workload.rows_cap > 0)
     line += fmt::format(", rows capped at {}", grouped(inputs.workload.rows_cap));
   return line;
+}
+
+std::optional<ReferenceRatio> ratio_to_reference(const Inputs& inputs, const Layout& layout,
+                                                 const PredictOptions& options) {
+  const Result<Layout> reference = baseline(kReferenceLayout, inputs.workload, inputs.topology);
+  if (!reference || reference->tables == layout.tables) return std::nullopt;
+  const auto ratio = predicted_ratio(inputs.workload, inputs.topology, layout, *reference, options);
+  if (!ratio) return std::nullopt;
+  return ReferenceRatio{kReferenceLayout, *ratio};
+}
+
+std::string ratio_text(const TimeRatio& ratio) {
+  return fmt::format("{:.3f}  ({:.3f} to {:.3f}, 90 %)", ratio.estimate, ratio.low, ratio.high);
+}
+
+std::string reference_text(const std::optional<ReferenceRatio>& ratio) {
+  if (!ratio) return {};
+  return fmt::format("ratio          {:.3f} of {}'s time  ({:.3f} to {:.3f}, 90 %)\n",
+                     ratio->ratio.estimate, ratio->reference, ratio->ratio.low, ratio->ratio.high);
+}
+
+nlohmann::ordered_json reference_json(const std::optional<ReferenceRatio>& ratio) {
+  if (!ratio) return nullptr;
+  return {{"reference", ratio->reference},
+          {"estimate", ratio->ratio.estimate},
+          {"low", ratio->ratio.low},
+          {"high", ratio->ratio.high}};
 }
 
 std::string prediction_text(const Inputs& inputs, const Prediction& prediction) {

@@ -1,5 +1,6 @@
 // Predicted beside measured for published systems: MLPerf DLRM-DCNv2 on HugeCTR, and NVIDIA's
 // synthetic models on TensorFlow. Run it as `validate [DIRECTORY of plans]`; see docs/planner.md.
+// `validate cpu` compares random layouts on this machine instead (bench/validate/cpu.hpp).
 // --fit fits the shared constants again and prints what the presets should hold; --leave-out fits
 // once for each group of systems without it; --stages NAME prints the stages of matching systems.
 
@@ -15,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/validate/cpu.hpp"
+#include "bench/validate/merlin.hpp"
 #include "layout/models.hpp"
 #include "planner/cost_model.hpp"
 #include "planner/fit.hpp"
@@ -389,6 +392,8 @@ void print_leave_out(const std::vector<System>& systems) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "cpu")
+    return shardscope::bench::validate_cpu({argv + 2, argv + argc});
   std::filesystem::path directory =
       std::filesystem::path(__FILE__).parent_path() / "../../shared/data/plans";
   bool fit = false, leave_out = false;
@@ -418,5 +423,6 @@ int main(int argc, char** argv) {
   print_table(systems);
   fmt::print("\nlater rounds, never fitted to\n");
   print_table(later_systems());
+  shardscope::bench::print_merlin(directory.parent_path() / "specs");
   return 0;
 }

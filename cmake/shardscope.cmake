@@ -90,13 +90,15 @@ function(shardscope_tests name)
   add_test(NAME ${name} COMMAND test_${name})
 endfunction()
 
-# shardscope_benchmarks(LINK targets...): every bench/*.cpp is a program of its own.
+# shardscope_benchmarks(LINK targets...): every bench/NAME.cpp is a program of its own, with the
+# parts that stand in bench/NAME/.
 function(shardscope_benchmarks)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)
-    add_executable(${name} ${source})
+    file(GLOB parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/${name}/*.cpp)
+    add_executable(${name} ${source} ${parts})
     target_link_libraries(${name} PRIVATE ${ARG_LINK} benchmark::benchmark)
     set_target_properties(${name} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)

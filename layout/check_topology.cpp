@@ -89,6 +89,8 @@ void check_gpu(const Topology& topology, QuantityCheck& check) {
   check.at_least_zero("gpu.sort_bytes_per_key", gpu.sort_bytes_per_key, false);
   check.at_least_zero("gpu.launch_s", gpu.launch_s, false);
   check.share("gpu.overlap_cost", gpu.overlap_cost, false);
+  check.share("gpu.update_efficiency", gpu.update_efficiency, false);
+  check.share("gpu.input_efficiency", gpu.input_efficiency, false);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "layout/json_reader.hpp"
+#include "layout/topology.hpp"
 #include "layout/workload.hpp"
 
 namespace shardscope {
@@ -39,6 +40,12 @@ void read_optimizer(JsonFields& fields, const char* name, Optimizer& out);
 
 /// "shardscope.workload/1" from an object known to carry "format".
 void read_workload(JsonFields& fields, Workload& out);
+
+/// "gpu" and a link of that name (a topology's, a calibration's), each required.
+void read_gpu(JsonFields& fields, Gpu& out);
+void read_link(JsonFields& fields, const char* name, LinkModel& out);
+[[nodiscard]] JsonValue gpu_value(const Gpu& gpu);
+[[nodiscard]] JsonValue link_value(const LinkModel& link);
 
 /// A table list: {"tables": [...]} or {"groups": [...]}.
 void read_table_list(JsonFields& fields, Workload& out);

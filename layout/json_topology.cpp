@@ -42,6 +42,8 @@ constexpr NamedQuantity kGpuQuantities[] = {
     {"sort_bytes_per_key", &Gpu::sort_bytes_per_key},
     {"launch_s", &Gpu::launch_s},
     {"overlap_cost", &Gpu::overlap_cost},
+    {"update_efficiency", &Gpu::update_efficiency},
+    {"input_efficiency", &Gpu::input_efficiency},
 };
 
 struct NamedLinkQuantity {
@@ -55,6 +57,8 @@ constexpr NamedLinkQuantity kLinkQuantities[] = {
     {"bytes_per_s", &LinkModel::bytes_per_s},
     {"efficiency", &LinkModel::efficiency},
 };
+
+}  // namespace
 
 void read_gpu(JsonFields& fields, Gpu& out) {
   const JsonValue* value = fields.take("gpu", Need::required);
@@ -72,6 +76,7 @@ void read_link(JsonFields& fields, const char* name, LinkModel& out) {
   for (const NamedLinkQuantity& one : kLinkQuantities) {
     read_quantity(link, one.name, out.*one.member);
   }
+  link.number("sender_share", out.sender_share, Need::optional, 0, 1);
   if (const JsonValue::Array* points = link.list("by_size", Need::optional)) {
     for (std::size_t i = 0; i < points->size() && !fields.errors().any(); ++i) {
       JsonFields point(fields.errors(), (*points)[i], link.item_path("by_size", i));
@@ -85,6 +90,8 @@ void read_link(JsonFields& fields, const char* name, LinkModel& out) {
   link.finish();
 }
 
+namespace {
+
 JsonValue quantity_value(const Quantity& quantity) {
   JsonValue::Object object{{"value", quantity.value}, {"origin", name_of(quantity.origin)}};
   put_unless(object, "source", quantity.source, std::string());
@@ -92,10 +99,16 @@ JsonValue quantity_value(const Quantity& quantity) {
   return object;
 }
 
+}  // namespace
+
 JsonValue gpu_value(const Gpu& gpu) {
   JsonValue::Object object{{"name", gpu.name}};
   for (const NamedQuantity& one : kGpuQuantities) {
-    object.emplace_back(one.name, quantity_value(gpu.*one.member));
+    const Quantity& quantity = gpu.*one.member;
+    const bool may_be_absent =
+        one.member == &Gpu::update_efficiency || one.member == &Gpu::input_efficiency;
+    if (may_be_absent && quantity == Quantity{}) continue;
+    object.emplace_back(one.name, quantity_value(quantity));
   }
   return object;
 }
@@ -111,10 +124,9 @@ JsonValue link_value(const LinkModel& link) {
                                           {"bytes_per_s", point.bytes_per_s}});
   }
   if (!points.empty()) object.emplace_back("by_size", std::move(points));
+  put_unless(object, "sender_share", link.sender_share, 1.0);
   return object;
 }
-
-}  // namespace
 
 Result<Topology> topology_from_json(std::string_view text, const std::string& place) {
   const Result<JsonValue> root = parse_json(text, place);

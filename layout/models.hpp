@@ -20,6 +20,9 @@ namespace shardscope {
 /// l40s-pcie, host-cpu.
 [[nodiscard]] std::vector<std::string> topology_names();
 
+/// Source of host-cpu's memory, which nobody can know before the program looks at its host.
+inline constexpr const char* kSharedHostMemory = "assumed for a rank of an unknown host";
+
 /// NAME, NAME:NODES or NAME:NODESxGPUS ("dgx-h100:16" is 16 nodes of 8, "h100-pcie:1x4" one of 4).
 [[nodiscard]] Result<Topology> topology_by_name(std::string_view spec);
 

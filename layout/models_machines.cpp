@@ -159,7 +159,7 @@ Topology host_cpu() {
   topology.fast_domain = kHostCpuRanks;
   Gpu& gpu = topology.gpu;
   gpu.name = "CPU core";
-  gpu.memory_bytes = estimate(4294967296.0, kGuess);
+  gpu.memory_bytes = estimate(4294967296.0, kSharedHostMemory);
   gpu.memory_bytes_per_s = estimate(10e9, kGuess);
   gpu.cache_bytes = estimate(2e6, kGuess);
   gpu.gemm_flops_per_s = estimate(60e9, kGuess);
@@ -174,6 +174,7 @@ Topology host_cpu() {
   topology.intra.latency_per_doubling_s = estimate(5e-6, kGuess);
   topology.intra.bytes_per_s = estimate(5e9, "one copy through memory");
   topology.intra.efficiency = estimate(0.8, kGuess);
+  topology.intra.sender_share = 0;
   topology.inter = topology.intra;
   topology.host_memory_bytes = estimate(kHostCpuRanks * 4294967296.0, kGuess);
   return topology;

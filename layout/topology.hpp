@@ -39,11 +39,14 @@ struct BandwidthPoint {
 
 /// Cost of moving bytes from (or to) one rank over one link class.
 struct LinkModel {
-  Quantity latency_s;                  ///< of one collective, at two participants
-  Quantity latency_per_doubling_s;     ///< added for each doubling of participants beyond two
-  Quantity bytes_per_s;                ///< peak of one rank, one direction
-  Quantity efficiency;                 ///< share of the peak an all-to-all reaches, 0..1
-  std::vector<BandwidthPoint> by_size; ///< measured curve; ascending; replaces peak x efficiency
+  Quantity latency_s;                   ///< of one collective, at two participants
+  Quantity latency_per_doubling_s;      ///< added for each doubling of participants beyond two
+  Quantity bytes_per_s;                 ///< peak of one rank, one direction
+  Quantity efficiency;                  ///< share of the peak an all-to-all reaches, 0..1
+  std::vector<BandwidthPoint> by_size;  ///< measured curve; ascending; replaces peak x efficiency
+  /// Share of a message's cost that its sender bears besides the receiver, 0..1. Wires: 1. Ranks
+  /// that are threads: 0, as the receiver copies.
+  double sender_share = 1;
 
   /// Seconds for one rank to send `bytes` in all to `peers` other ranks. 0 bytes cost the latency;
   /// 0 peers cost nothing.
@@ -57,15 +60,26 @@ struct Gpu {
   std::string name;
   Quantity memory_bytes;
   Quantity memory_bytes_per_s;
-  Quantity cache_bytes;          ///< last-level cache a rank can use
-  Quantity gemm_flops_per_s;     ///< dense peak at the training precision
-  Quantity gemm_efficiency;      ///< 0..1
-  Quantity gather_efficiency;    ///< share of memory bandwidth, row gather
-  Quantity reduce_efficiency;    ///< share of memory bandwidth, gradient reduce and update
-  Quantity stream_efficiency;    ///< share of memory bandwidth, elementwise
-  Quantity sort_bytes_per_key;   ///< memory traffic of index calculation
-  Quantity launch_s;             ///< serial cost of one kernel
-  Quantity overlap_cost;         ///< share of overlapped kernels' time that is not hidden, 0..1
+  Quantity cache_bytes;         ///< last-level cache a rank can use
+  Quantity gemm_flops_per_s;    ///< dense peak at the training precision
+  Quantity gemm_efficiency;     ///< 0..1
+  Quantity gather_efficiency;   ///< share of memory bandwidth, row gather
+  Quantity reduce_efficiency;   ///< share of memory bandwidth, gradient reduce (and update)
+  Quantity stream_efficiency;   ///< share of memory bandwidth, elementwise
+  Quantity sort_bytes_per_key;  ///< memory traffic of index calculation
+  Quantity launch_s;            ///< serial cost of one kernel
+  Quantity overlap_cost;        ///< share of overlapped kernels' time that is not hidden, 0..1
+  Quantity update_efficiency;   ///< share of memory bandwidth, update; absent (0): reduce's
+  Quantity input_efficiency;    ///< share of memory bandwidth, input_dist; absent (0): all of it
+
+  /// Bytes a second of the optimizer's update and of input_dist's passes.
+  [[nodiscard]] double update_bytes_per_s() const {
+    const Quantity& share = update_efficiency.value > 0 ? update_efficiency : reduce_efficiency;
+    return memory_bytes_per_s.value * share.value;
+  }
+  [[nodiscard]] double input_bytes_per_s() const {
+    return memory_bytes_per_s.value * (input_efficiency.value > 0 ? input_efficiency.value : 1);
+  }
 
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
@@ -81,8 +95,8 @@ struct Topology {
   LinkModel intra;
   LinkModel inter;
   Quantity host_memory_bytes;
-  Quantity reader_bytes_per_s;       ///< input pipeline of one host; 0: not limiting
-  std::int64_t reserve_bytes = 0;    ///< kept free on each GPU (framework, fragmentation)
+  Quantity reader_bytes_per_s;     ///< input pipeline of one host; 0: not limiting
+  std::int64_t reserve_bytes = 0;  ///< kept free on each GPU (framework, fragmentation)
 
   [[nodiscard]] std::int32_t ranks() const { return hosts * gpus_per_host; }
   [[nodiscard]] std::int32_t domains() const { return ranks() / fast_domain; }

@@ -167,6 +167,24 @@ Result<double> predicted_seconds(const Workload& workload, const Topology& topol
   return Evaluation(workload, topology, layout, options).seconds(topology);
 }
 
+Result<TimeRatio> predicted_ratio(const Workload& workload, const Topology& topology,
+                                  const Layout& a, const Layout& b, const PredictOptions& options) {
+  for (const Layout* layout : {&a, &b})
+    if (Status status = check_sizes(workload, topology, *layout); !status)
+      return fail(status.error());
+  const Evaluation of_a(workload, topology, a, options), of_b(workload, topology, b, options);
+  const auto ratio = [&](const Topology& moved) {
+    const double below = of_b.seconds(moved);
+    return below > 0 ? of_a.seconds(moved) / below : 0;
+  };
+  TimeRatio result;
+  result.estimate = ratio(topology);
+  const double spread = kNinetyPercent * log_deviation(topology, ratio);
+  result.low = result.estimate * std::exp(-spread);
+  result.high = result.estimate * std::exp(spread);
+  return result;
+}
+
 Topology calibrated(Topology topology, const Calibration& calibration) {
   // What a calibration did not measure keeps the topology's figure: value 0 means absent.
   const auto take = [](Quantity& to, const Quantity& from) {
@@ -177,7 +195,10 @@ Topology calibrated(Topology topology, const Calibration& calibration) {
     take(to.latency_per_doubling_s, from.latency_per_doubling_s);
     take(to.bytes_per_s, from.bytes_per_s);
     take(to.efficiency, from.efficiency);
-    if (!from.by_size.empty()) to.by_size = from.by_size;
+    if (!from.by_size.empty()) {
+      to.by_size = from.by_size;
+      to.sender_share = from.sender_share;
+    }
   };
   Gpu& gpu = topology.gpu;
   const Gpu& measured = calibration.gpu;
@@ -187,6 +208,8 @@ Topology calibrated(Topology topology, const Calibration& calibration) {
   take(gpu.gemm_efficiency, measured.gemm_efficiency);
   take(gpu.gather_efficiency, measured.gather_efficiency);
   take(gpu.reduce_efficiency, measured.reduce_efficiency);
+  take(gpu.update_efficiency, measured.update_efficiency);
+  take(gpu.input_efficiency, measured.input_efficiency);
   take(gpu.stream_efficiency, measured.stream_efficiency);
   take(gpu.sort_bytes_per_key, measured.sort_bytes_per_key);
   take(gpu.launch_s, measured.launch_s);

@@ -79,6 +79,20 @@ struct Prediction {
 [[nodiscard]] Result<double> predicted_seconds(const Workload& workload, const Topology& topology,
                                                const Layout& layout, const PredictOptions& options);
 
+/// One layout's iteration time over another's on one machine.
+struct TimeRatio {
+  double estimate = 1;
+  double low = 1;   ///< 90 % interval from the constants' uncertainty; what equal boxes differ by
+  double high = 1;  ///< cancels
+
+  friend bool operator==(const TimeRatio&, const TimeRatio&) = default;
+};
+
+/// Time of `a` over time of `b`. Errors: check_sizes().
+[[nodiscard]] Result<TimeRatio> predicted_ratio(const Workload& workload, const Topology& topology,
+                                                const Layout& a, const Layout& b,
+                                                const PredictOptions& options);
+
 /// The topology with the constants that a calibration measured.
 [[nodiscard]] Topology calibrated(Topology topology, const Calibration& calibration);
 

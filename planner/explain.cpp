@@ -97,8 +97,8 @@ TableCost cost_on(const PlanContext& context, const BoardScale& scale, const Lay
     const Gpu& gpu = context.topology.gpu;
     const double memory = gpu.memory_bytes_per_s.value;
     cost.lookup_s = load.gather_bytes / (memory * gpu.gather_efficiency.value);
-    cost.reduction_s =
-        (load.reduce_bytes + load.update_bytes) / (memory * gpu.reduce_efficiency.value);
+    cost.reduction_s = load.reduce_bytes / (memory * gpu.reduce_efficiency.value) +
+                       load.update_bytes / gpu.update_bytes_per_s();
     cost.indexing_s = gpu.sort_bytes_per_key.value * load.keys / memory;
     const double bytes = 2 * load.allreduce_elements * context.facts.wire_bytes;
     const Topology& topology = context.topology;

@@ -24,6 +24,8 @@ BoardScale::BoardScale(const PlanContext& context) : context_(context) {
   memory_rate_ = gpu.memory_bytes_per_s.value;
   gather_rate_ = memory_rate_ * gpu.gather_efficiency.value;
   reduce_rate_ = memory_rate_ * gpu.reduce_efficiency.value;
+  update_rate_ = gpu.update_bytes_per_s();
+  input_rate_ = gpu.input_bytes_per_s();
   stream_rate_ = memory_rate_ * gpu.stream_efficiency.value;
   near_rate_ = rate_of(context.topology.intra);
   far_rate_ = rate_of(context.topology.inter);
@@ -37,16 +39,16 @@ RankSeconds BoardScale::rank_seconds(const OwnerLoad& load) const {
       context_.executor.fused_tables ? 0.0 : topology.gpu.launch_s.value * load.pieces;
   RankSeconds seconds{};
   seconds[kLookup] = load.gather_bytes / gather_rate_ + cost::kLookupKernels * launch;
-  seconds[kReduction] = (load.reduce_bytes + load.update_bytes) / reduce_rate_ +
+  seconds[kReduction] = load.reduce_bytes / reduce_rate_ + load.update_bytes / update_rate_ +
                         (cost::kReduceKernels + cost::kUpdateKernels) * launch;
   const double flat_near = load.flat_bytes[kForwardIntra] + load.flat_bytes[kBackwardIntra];
   const double flat_far = load.flat_bytes[kForwardInter] + load.flat_bytes[kBackwardInter];
   const double inside = load.domain_bytes[0] + load.domain_bytes[1];
   seconds[kNearWire] = samples * (g - 1) * (flat_near + n * inside) / near_rate_;
   seconds[kFarWire] = all > g ? samples * (all - g) * flat_far / far_rate_ : 0;
-  seconds[kIndexing] =
-      (topology.gpu.sort_bytes_per_key.value + cost::kOwnerBytesPerKey) * load.keys / memory_rate_ +
-      cost::kIndexKernels * launch;
+  seconds[kIndexing] = topology.gpu.sort_bytes_per_key.value * load.keys / memory_rate_ +
+                       cost::kOwnerBytesPerKey * load.keys / input_rate_ +
+                       cost::kIndexKernels * launch;
   seconds[kIdWire] = all > g ? samples * (all - g) * load.ids_bytes / far_rate_
                              : samples * (g - 1) * load.ids_bytes / near_rate_;
   return seconds;

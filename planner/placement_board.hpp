@@ -58,7 +58,8 @@ class BoardScale {
 
  private:
   const PlanContext& context_;
-  double gather_rate_, reduce_rate_, memory_rate_, stream_rate_, near_rate_, far_rate_;
+  double gather_rate_, reduce_rate_, update_rate_, input_rate_, memory_rate_, stream_rate_;
+  double near_rate_, far_rate_;
 };
 
 /// Sums of everything placed, and the cost of their maxima.

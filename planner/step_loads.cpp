@@ -168,7 +168,7 @@ void StepModel::steps(const Schedule& schedule, const LayoutLoads& loads,
 
 void StepModel::input_dist(PartWriter& parts, const Totals& totals, Work work) const {
   const Gpu& gpu = topology_.gpu;
-  const double bandwidth = gpu.memory_bytes_per_s.value;
+  const double bandwidth = gpu.input_bytes_per_s();
   const double launch = gpu.launch_s.value;
   const std::vector<OwnerLoad>& owners = totals.owners(work);
   const std::int32_t g = topology_.fast_domain, all = topology_.ranks();
@@ -217,7 +217,7 @@ void StepModel::owner_kernels(PartWriter& parts, const Totals& totals, Work work
         return reduce / (bandwidth * gpu.reduce_efficiency.value) +
                cost::kReduceKernels * calls * launch;
       default:
-        return update / (bandwidth * gpu.reduce_efficiency.value) +
+        return update / gpu.update_bytes_per_s() +
                cost::kUpdateKernels * calls * launch;
     }
   };

@@ -38,7 +38,8 @@ class Arithmetic {
                           load.keys * gpu_.sort_bytes_per_key.value / memory, "s"});
     memory_line(form, "local reduce", load.reduce_bytes, gpu_.reduce_efficiency.value,
                 "a gradient row an id, a reduced row a distinct id");
-    memory_line(form, "update", load.update_bytes, gpu_.reduce_efficiency.value,
+    memory_line(form, "update", load.update_bytes,
+                gpu_.update_bytes_per_s() / gpu_.memory_bytes_per_s.value,
                 "weights and state of distinct rows, read and written");
   }
 
@@ -80,7 +81,8 @@ class Arithmetic {
                 fmt::format("{} ids of the rank's own samples", amount(load.keys)));
     memory_line(form, "local reduce", load.reduce_bytes, gpu_.reduce_efficiency.value,
                 "into a dense gradient of the whole table");
-    memory_line(form, "update", load.update_bytes, gpu_.reduce_efficiency.value,
+    memory_line(form, "update", load.update_bytes,
+                gpu_.update_bytes_per_s() / gpu_.memory_bytes_per_s.value,
                 "weights and state, on every rank");
     const double bytes = load.allreduce_elements * context_.facts.wire_bytes;
     const double n = topology.domains(), g = topology.fast_domain;

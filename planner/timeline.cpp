@@ -54,7 +54,7 @@ class LinkPrice {
       latency_ = link_.seconds(0, peers_);
     }
     latency += latency_;
-    const double bytes = std::max(moved.sent_bytes, moved.received_bytes);
+    const double bytes = std::max(moved.sent_bytes * link_.sender_share, moved.received_bytes);
     if (bytes <= 0) return;
     transfer = link_.by_size.empty() && rate_ > 0 ? bytes / rate_
                                                   : link_.seconds(bytes, peers_) - latency_;

@@ -33,6 +33,8 @@ std::vector<UncertainConstant> uncertain_constants(Topology& topology) {
   add("gemm_efficiency", gpu.gemm_efficiency);
   add("gather_efficiency", gpu.gather_efficiency);
   add("reduce_efficiency", gpu.reduce_efficiency);
+  add("update_efficiency", gpu.update_efficiency);
+  add("input_efficiency", gpu.input_efficiency);
   add("stream_efficiency", gpu.stream_efficiency);
   add("sort_bytes_per_key", gpu.sort_bytes_per_key);
   add("launch_s", gpu.launch_s);

@@ -23,6 +23,7 @@ namespace shardscope::app {
 [[nodiscard]] Status inspect(const InspectOptions& options);
 [[nodiscard]] Status import_command(const ImportOptions& options);
 [[nodiscard]] Status export_command(const ExportOptions& options);
+[[nodiscard]] Status calibrate_command(const CalibrateOptions& options);
 [[nodiscard]] Status tune_bounds(const TuneBoundsOptions& options);
 [[nodiscard]] Status codec(const CodecOptions& options);
 [[nodiscard]] Status report_command(const ReportOptions& options);

@@ -38,10 +38,11 @@ double speedup(const Side& a, const Side& b) {
 }
 
 void print_diff(const Inputs& inputs, const PredictOptions& how, const Side& a, const Side& b,
-                const LayoutDiff& diff) {
+                const LayoutDiff& diff, const TimeRatio& ratio) {
   const Console console = Console::of_stdout();
   fmt::print("{}  {} -> {}\n{}\n\n", console.bold(mode_word(Mode::simulated)), a.layout.name,
              b.layout.name, setting_line(inputs, how));
+  fmt::print("B/A = {} in throughput\n\n", ratio_text(ratio));
   for (const auto& [letter, side] : {std::pair{"A", &a}, std::pair{"B", &b}})
     fmt::print("{}  {:24} {:>10} ms/iteration  {:>13} samples/s  fullest rank {}\n", letter,
                side->layout.name, ms_text(side->prediction.iteration_s * 1e3),
@@ -52,10 +53,9 @@ void print_diff(const Inputs& inputs, const PredictOptions& how, const Side& a, 
                    most = std::max(most, bytes);
                  return most;
                }())));
-  fmt::print("\nB/A = {:.3f}; {} table{} change{}, {} shards and {} move\n\n", speedup(a, b),
-             diff.tables.size(), diff.tables.size() == 1 ? "" : "s",
-             diff.tables.size() == 1 ? "s" : "", grouped(diff.moved_shards),
-             bytes_text(diff.moved_bytes));
+  fmt::print("\n{} table{} change{}, {} shards and {} move\n\n", diff.tables.size(),
+             diff.tables.size() == 1 ? "" : "s", diff.tables.size() == 1 ? "s" : "",
+             grouped(diff.moved_shards), bytes_text(diff.moved_bytes));
   TextTable table(
       {{"table", Align::left}, {"moves"}, {"shards"}, {"A", Align::left}, {"B", Align::left}});
   for (std::size_t i = 0; i < diff.tables.size() && i < kTablesShown; ++i) {
@@ -75,12 +75,13 @@ void print_diff(const Inputs& inputs, const PredictOptions& how, const Side& a, 
 }
 
 void print_diff_json(const Inputs& inputs, const PredictOptions& how, const Side& a, const Side& b,
-                     const LayoutDiff& diff) {
+                     const LayoutDiff& diff, const TimeRatio& ratio) {
   nlohmann::ordered_json json = {
       {"mode", to_string(Mode::simulated)},
       {"a", prediction_json(inputs, a.layout, how, a.prediction)},
       {"b", prediction_json(inputs, b.layout, how, b.prediction)},
       {"speedup", speedup(a, b)},
+      {"speedup_interval", {ratio.low, ratio.high}},
       {"gain_ms", (a.prediction.iteration_s - b.prediction.iteration_s) * 1e3},
       {"moved_shards", diff.moved_shards},
       {"moved_bytes", diff.moved_bytes},
@@ -110,8 +111,12 @@ Status diff_command(const DiffOptions& options) {
   if (!b) return fail(b.error());
   const Result<LayoutDiff> diff = layout_diff(inputs->workload, a->layout, b->layout);
   if (!diff) return fail(diff.error());
-  options.json ? print_diff_json(*inputs, how, *a, *b, *diff)
-               : print_diff(*inputs, how, *a, *b, *diff);
+  // Throughput of B over A is A's time over B's.
+  const Result<TimeRatio> ratio =
+      predicted_ratio(inputs->workload, inputs->topology, a->layout, b->layout, how);
+  if (!ratio) return fail(ratio.error());
+  options.json ? print_diff_json(*inputs, how, *a, *b, *diff, *ratio)
+               : print_diff(*inputs, how, *a, *b, *diff, *ratio);
   return {};
 }
 

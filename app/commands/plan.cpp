@@ -43,8 +43,10 @@ void print_plan(const PlanReport& report) {
              plan.planner, duration_text(plan.seconds),
              plan.cancelled ? " (stopped early; the best so far)" : "",
              setting_line(report.inputs, report.how));
-  fmt::print("{}bound          {}\n{}", prediction_text(report.inputs, report.prediction),
-             gap_text(plan), layout_text(report.inputs, plan.layout, report.how.executor));
+  fmt::print("{}{}bound          {}\n{}",
+             reference_text(ratio_to_reference(report.inputs, plan.layout, report.how)),
+             prediction_text(report.inputs, report.prediction), gap_text(plan),
+             layout_text(report.inputs, plan.layout, report.how.executor));
   if (!plan.cost_unit.empty())
     fmt::print("own cost       {:.6g} {} (what {} minimises)\n", plan.cost, plan.cost_unit,
                plan.planner);
@@ -62,6 +64,7 @@ void print_plan_json(const PlanReport& report) {
   nlohmann::ordered_json json = {{"planner", plan.planner}};
   json.update(prediction_json(report.inputs, plan.layout, report.how, report.prediction));
   json["layout"] = nlohmann::ordered_json::parse(to_json(plan.layout));
+  json["ratio"] = reference_json(ratio_to_reference(report.inputs, plan.layout, report.how));
   json["lower_bound_ms"] = plan.lower_bound_s * 1e3;
   json["gap"] = plan.gap;
   json["seconds"] = plan.seconds;

@@ -28,18 +28,20 @@ Status predict_command(const PredictCommandOptions& options) {
   if (!prediction) return fail(prediction.error());
   const std::vector<Violation> warnings =
       layout_warnings(inputs.workload, inputs.topology, layout, how);
+  const auto ratio = ratio_to_reference(inputs, layout, how);
   if (options.json) {
     nlohmann::ordered_json json = prediction_json(inputs, layout, how, *prediction);
+    json["ratio"] = reference_json(ratio);
     json["warnings"] = warnings_json(warnings, inputs.workload);
     fmt::print("{}\n", json.dump(2));
     return {};
   }
   const Console console = Console::of_stdout();
   const StageProfile profile = stage_profile_of(*prediction, inputs.topology.ranks());
-  fmt::print("{}  layout {}\n{}\n\n{}{}\n{}{}", console.bold(mode_word(Mode::simulated)),
-             layout.name, setting_line(inputs, how), prediction_text(inputs, *prediction),
-             layout_text(inputs, layout, how.executor), warnings_text(warnings),
-             stage_table_text(profile));
+  fmt::print("{}  layout {}\n{}\n\n{}{}{}{}\n{}", console.bold(mode_word(Mode::simulated)),
+             layout.name, setting_line(inputs, how), reference_text(ratio),
+             prediction_text(inputs, *prediction), layout_text(inputs, layout, how.executor),
+             warnings_text(warnings), stage_table_text(profile));
   if (inputs.topology.ranks() <= kRanksWithBars)
     fmt::print("\n{}", rank_bars_text(profile, std::min(console.width - 30, 60)));
   return {};

@@ -88,6 +88,7 @@ Status profile_simulated(const ProfileOptions& options) {
   if (!closed) return closed;
   if (options.json) {
     nlohmann::ordered_json json = prediction_json(inputs, layout, how, done->prediction);
+    json["ratio"] = reference_json(ratio_to_reference(inputs, layout, how));
     json["iteration_ms"] = done->prediction.iteration_s * 1e3;
     json["session"] = (*session)->path();
     json["run"] = done->run;
@@ -95,8 +96,9 @@ Status profile_simulated(const ProfileOptions& options) {
     return {};
   }
   const Console console = Console::of_stdout();
-  fmt::print("{}  layout {}\n{}\n\n{}\n{}\nSession: {} (run {})\n",
+  fmt::print("{}  layout {}\n{}\n\n{}{}\n{}\nSession: {} (run {})\n",
              console.bold(mode_word(Mode::simulated)), layout.name, setting_line(inputs, how),
+             reference_text(ratio_to_reference(inputs, layout, how)),
              prediction_text(inputs, done->prediction),
              stage_table_text(stage_profile_of(done->prediction, inputs.topology.ranks())),
              (*session)->path(), done->run);

@@ -91,6 +91,10 @@ void print_topology(const Topology& topology) {
   add_quantity(table, "GEMM efficiency", gpu.gemm_efficiency, share(gpu.gemm_efficiency));
   add_quantity(table, "gather efficiency", gpu.gather_efficiency, share(gpu.gather_efficiency));
   add_quantity(table, "reduce efficiency", gpu.reduce_efficiency, share(gpu.reduce_efficiency));
+  if (gpu.update_efficiency.value > 0)
+    add_quantity(table, "update efficiency", gpu.update_efficiency, share(gpu.update_efficiency));
+  if (gpu.input_efficiency.value > 0)
+    add_quantity(table, "input efficiency", gpu.input_efficiency, share(gpu.input_efficiency));
   add_quantity(table, "stream efficiency", gpu.stream_efficiency, share(gpu.stream_efficiency));
   add_quantity(table, "sort traffic a key", gpu.sort_bytes_per_key,
                fmt::format("{:.3g} B", gpu.sort_bytes_per_key.value));

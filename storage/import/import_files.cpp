@@ -157,6 +157,10 @@ Status add_text(const std::string& path, const ImportContext& context, Imported&
       return add_tbe(*text, out);
     case ImportKind::mlperf:
       return add_mlperf(*text, context, out);
+    case ImportKind::nccl_tests:
+      return fail({ErrorKind::usage, "measurements of links are no plan or trace", path, "",
+                   "Fit a machine's links to them: shardscope calibrate --from nccl-tests FILE "
+                   "--topology NAME"});
     default:
       break;
   }

@@ -34,7 +34,7 @@ TEST(Golden, HelpOfTheProgram) {
 TEST(Golden, HelpOfEveryCommand) {
   for (const char* command : {"models", "topologies", "stats", "check", "profile", "compare",
                               "train", "inspect", "import", "export", "report", "doctor", "plan", "predict",
-                              "explain", "sweep", "diff", "codec", "tune-bounds"}) {
+                              "explain", "sweep", "diff", "calibrate", "codec", "tune-bounds"}) {
     expect_golden_output(std::string("help_") + command, {command, "--help"});
   }
 }
@@ -43,7 +43,7 @@ TEST(Golden, EveryHelpHasAnExampleAndJson) {
   const TemporaryFolder folder;
   for (const char* command : {"models", "topologies", "stats", "check", "profile", "compare",
                               "train", "inspect", "import", "export", "report", "doctor", "plan", "predict",
-                              "explain", "sweep", "diff", "codec", "tune-bounds"}) {
+                              "explain", "sweep", "diff", "calibrate", "codec", "tune-bounds"}) {
     const ProgramResult result = run_program({command, "--help"}, folder.path());
     EXPECT_NE(result.out.find("Example: shardscope " + std::string(command)), std::string::npos);
     EXPECT_NE(result.out.find("--json"), std::string::npos);

@@ -51,7 +51,7 @@ struct ShardCosts::State {
     at(stages, Stage::model_forward) = gather / (bandwidth * gpu.gather_efficiency.value);
     at(stages, Stage::index_calculation) = gpu.sort_bytes_per_key.value * keys / bandwidth;
     at(stages, Stage::local_reduce) = reduce / (bandwidth * gpu.reduce_efficiency.value);
-    at(stages, Stage::update) = update / (bandwidth * gpu.reduce_efficiency.value);
+    at(stages, Stage::update) = update / gpu.update_bytes_per_s();
   }
 
   struct Sent {
