@@ -32,6 +32,22 @@ inline constexpr double kLookupBytesPerKey = 24;
 inline constexpr double kSourceBytesPerKey = 80;
 inline constexpr double kOwnerBytesPerKey = 60;
 
+/// The same for this project's engine, which copies ids whole to the owner of an uncut table: an id
+/// at each side; an id list's length at each side; an id of a table cut by rows (two passes over
+/// the bags); an id that is looked for in a hash table (dedup); a length's part in index
+/// calculation. Origin: measured, stage times of 26 one-kind models on an AMD EPYC (Zen 3).
+/// 2026-11-30.
+inline constexpr double kEngineBytesPerKey = 20;
+inline constexpr double kEngineBytesPerBag = 18;
+inline constexpr double kEngineSplitBytesPerKey = 75;
+inline constexpr double kEngineDedupBytesPerKey = 160;
+inline constexpr double kEngineIndexBytesPerBag = 40;
+
+/// Times that the engine's UB consumers touch a row they asked for: received, laid out; sums laid
+/// out, packed, sent. Origin: counted from engine/pipeline/ub.cpp. 2026-11-30.
+inline constexpr double kEngineUbForwardPasses = 2;
+inline constexpr double kEngineUbBackwardPasses = 3;
+
 /// Kernels of each stage in one iteration; all tables of a cluster are fused.
 /// Origin: HugeCTR's operators, counted from its source (commit 2f2016fa). 2026-11.
 inline constexpr double kInputDistKernels = 25;

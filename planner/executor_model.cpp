@@ -82,6 +82,15 @@ ExecutorModel executor_model(Executor executor, const Workload& workload) {
       model.ring_allreduce = false;
       model.dense_dp_update = false;
       model.fused_tables = false;
+      model.source_key_bytes = cost::kEngineBytesPerKey;
+      model.owner_key_bytes = cost::kEngineBytesPerKey;
+      model.bag_bytes = cost::kEngineBytesPerBag;
+      model.split_key_bytes = cost::kEngineSplitBytesPerKey;
+      model.dedup_key_bytes = cost::kEngineDedupBytesPerKey;
+      model.index_bag_bytes = cost::kEngineIndexBytesPerBag;
+      model.ub_consumer_sorts = true;
+      model.ub_forward_passes = cost::kEngineUbForwardPasses;
+      model.ub_backward_passes = cost::kEngineUbBackwardPasses;
       break;
     case Executor::hugectr:
       // Mixed precision halves activations, reduced gradients and all-reduces; offsets have the

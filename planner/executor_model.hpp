@@ -5,6 +5,7 @@
 #include "layout/executor.hpp"
 #include "layout/schedule.hpp"
 #include "layout/workload.hpp"
+#include "planner/cost_constants.hpp"
 
 namespace shardscope {
 
@@ -21,6 +22,17 @@ struct ExecutorModel {
   bool grouped_allreduce = false;  ///< DP gradients share the dense all-reduce's latency
   bool dense_dp_update = true;     ///< DP updates every row, touched or not
   bool fused_tables = true;        ///< one kernel for all tables of a cluster
+
+  // input_dist and index calculation: bytes of memory traffic.
+  double source_key_bytes = cost::kSourceBytesPerKey;  ///< an id, where it is read
+  double owner_key_bytes = cost::kOwnerBytesPerKey;    ///< an id, where its row is
+  double bag_bytes = 0;                                ///< a bag's length, at each side
+  double split_key_bytes = 0;      ///< more for an id of a table cut by rows, where it is read
+  double dedup_key_bytes = 0;      ///< more for an id that is deduplicated, where it is read
+  double index_bag_bytes = 0;      ///< a bag's length in index calculation
+  bool ub_consumer_sorts = false;  ///< gradients of repeated ids are summed before they are sent
+  double ub_forward_passes = 1;    ///< over the rows that a UB consumer asked for
+  double ub_backward_passes = 1;
 };
 
 [[nodiscard]] ExecutorModel executor_model(Executor executor, const Workload& workload);

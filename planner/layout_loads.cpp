@@ -227,6 +227,8 @@ void LoadModel::add_rb(LayoutLoads& loads, std::size_t table, const TablePlaceme
   const TableFacts& facts = facts_.tables[table];
   const WireCost wire = wire_cost(choice.codecs, table);
   loads.rb_consumer.keys += sign * facts.keys;
+  loads.rb_consumer.lists += sign * facts.bags * placement.row_shards;
+  if (placement.row_shards > 1) loads.rb_consumer.split_keys += sign * facts.keys;
   loads.rb_consumer.outputs += sign * facts.pooled * facts.dim;
   (choice.exchange == Exchange::flat ? loads.flat_tables : loads.hierarchical_tables) += sign;
   std::vector<std::int32_t> owners;
@@ -303,6 +305,8 @@ void LoadModel::add_ub(LayoutLoads& loads, std::size_t table, const TablePlaceme
   const TableFacts& facts = facts_.tables[table];
   const WireCost wire = wire_cost(choice.codecs, table);
   loads.ub_consumer.keys += sign * facts.keys;
+  loads.ub_consumer.lists += sign * placement.row_shards;
+  if (choice.dedup) loads.ub_consumer.dedup_keys += sign * facts.keys;
   loads.ub_consumer.outputs += sign * facts.outputs();
   loads.ub_consumer.vectors += sign * facts.keys * facts.dim;
   const double asked = requests(facts, choice.dedup) / facts_.batch;  // rows a sample

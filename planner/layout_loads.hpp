@@ -47,9 +47,12 @@ struct DomainLoad {
 
 /// What every rank does for its own samples, whoever owns the tables of the cluster; a sample.
 struct ConsumerLoad {
-  double keys = 0;     ///< ids it buckets or deduplicates
-  double outputs = 0;  ///< elements the dense part takes in
-  double vectors = 0;  ///< UB: elements of rows it expands
+  double keys = 0;        ///< ids it buckets or deduplicates
+  double outputs = 0;     ///< elements the dense part takes in
+  double vectors = 0;     ///< UB: elements of rows it expands
+  double lists = 0;       ///< id lists it writes
+  double split_keys = 0;  ///< ids of tables cut by rows
+  double dedup_keys = 0;  ///< ids it deduplicates
   std::array<double, 2> codec_s{};
 };
 

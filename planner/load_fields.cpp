@@ -20,7 +20,9 @@ void for_each_field(Loads& loads, Visit visit) {
     for (auto& value : load.domain_codec_s) visit(value, FieldScope::rank);
   };
   const auto consumer = [&](auto& load) {
-    for (auto* value : {&load.keys, &load.outputs, &load.vectors}) visit(*value, FieldScope::all);
+    for (auto* value : {&load.keys, &load.outputs, &load.vectors, &load.lists, &load.split_keys,
+                        &load.dedup_keys})
+      visit(*value, FieldScope::all);
     for (auto& value : load.codec_s) visit(value, FieldScope::all);
   };
   owner(loads.rb.front());

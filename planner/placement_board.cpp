@@ -47,7 +47,7 @@ RankSeconds BoardScale::rank_seconds(const OwnerLoad& load) const {
   seconds[kNearWire] = samples * (g - 1) * (flat_near + n * inside) / near_rate_;
   seconds[kFarWire] = all > g ? samples * (all - g) * flat_far / far_rate_ : 0;
   seconds[kIndexing] = topology.gpu.sort_bytes_per_key.value * load.keys / memory_rate_ +
-                       cost::kOwnerBytesPerKey * load.keys / input_rate_ +
+                       context_.executor.owner_key_bytes * load.keys / input_rate_ +
                        cost::kIndexKernels * launch;
   seconds[kIdWire] = all > g ? samples * (all - g) * load.ids_bytes / far_rate_
                              : samples * (g - 1) * load.ids_bytes / near_rate_;

@@ -172,9 +172,14 @@ void StepModel::input_dist(PartWriter& parts, const Totals& totals, Work work) c
   const double launch = gpu.launch_s.value;
   const std::vector<OwnerLoad>& owners = totals.owners(work);
   const std::int32_t g = topology_.fast_domain, all = topology_.ranks();
+  const ConsumerLoad& consumer = totals.consumer(work);
+  const double bag = work == Work::RB ? executor_.bag_bytes : 0;
+  const double source_bytes =
+      executor_.source_key_bytes * consumer.keys + executor_.split_key_bytes * consumer.split_keys +
+      executor_.dedup_key_bytes * consumer.dedup_keys + bag * consumer.lists;
   const double source =
-      cost::kSourceBytesPerKey * facts_.rank_batch * totals.consumer(work).keys / bandwidth +
-      cost::kInputDistKernels * launch;
+      source_bytes * facts_.rank_batch / bandwidth +
+      cost::kInputDistKernels * launch * (executor_.fused_tables ? 1.0 : consumer.lists);
   double slots = 0;
   for (const OwnerLoad& owner : owners) slots = std::max(slots, owner.id_lists);
 
@@ -188,7 +193,8 @@ void StepModel::input_dist(PartWriter& parts, const Totals& totals, Work work) c
   parts.all_to_all(ids, owners, false, kForwardIntra,
                    [](const OwnerLoad& owner, WireSlot) { return owner.ids_bytes; });
   std::vector<PartLoad>& received = parts.kernels(Barrier::none, [&](std::size_t r) {
-    return cost::kOwnerBytesPerKey * owners[r].keys / bandwidth;
+    return (executor_.owner_key_bytes * owners[r].keys + bag * owners[r].id_lists * facts_.batch) /
+           bandwidth;
   });
   for (std::size_t r = 0; r < received.size(); ++r)
     received[r].rows = static_cast<std::int64_t>(owners[r].keys);
@@ -203,6 +209,14 @@ void StepModel::owner_kernels(PartWriter& parts, const Totals& totals, Work work
   const Gpu& gpu = topology_.gpu;
   const double bandwidth = gpu.memory_bytes_per_s.value;
   const double launch = gpu.launch_s.value;
+  // Sums of repeated ids' gradients where they are read; lengths where their rows are.
+  const bool index = stage == Stage::index_calculation;
+  const double read_here = index && work == Work::UB && executor_.ub_consumer_sorts
+                               ? gpu.sort_bytes_per_key.value * facts_.rank_batch *
+                                     totals.consumer(work).dedup_keys / bandwidth
+                               : 0;
+  const double a_list =
+      index && work == Work::RB ? executor_.index_bag_bytes * facts_.batch / bandwidth : 0;
   const auto seconds = [&](double gather, double keys, double reduce, double update,
                            double pieces) {
     const double calls = executor_.fused_tables ? 1.0 : pieces;
@@ -217,8 +231,7 @@ void StepModel::owner_kernels(PartWriter& parts, const Totals& totals, Work work
         return reduce / (bandwidth * gpu.reduce_efficiency.value) +
                cost::kReduceKernels * calls * launch;
       default:
-        return update / gpu.update_bytes_per_s() +
-               cost::kUpdateKernels * calls * launch;
+        return update / gpu.update_bytes_per_s() + cost::kUpdateKernels * calls * launch;
     }
   };
   if (work == Work::DP) {
@@ -248,7 +261,8 @@ void StepModel::owner_kernels(PartWriter& parts, const Totals& totals, Work work
   std::vector<PartLoad>& kernels = parts.kernels(Barrier::none, [&](std::size_t r) {
     const OwnerLoad& owner = owners[r];
     return seconds(owner.gather_bytes, owner.keys, owner.reduce_bytes, owner.update_bytes,
-                   owner.pieces);
+                   owner.pieces) +
+           read_here + a_list * owner.id_lists;
   });
   for (std::size_t r = 0; r < kernels.size(); ++r)
     kernels[r].rows = static_cast<std::int64_t>(owners[r].keys);
@@ -260,6 +274,8 @@ double StepModel::consumer_kernel(const Totals& totals, Work work, bool forward)
   double wire = totals.over_ranks(work, [](const OwnerLoad& owner) { return owner.flat_elements; });
   if (work == Work::RB)
     wire += totals.over_domains([](const DomainLoad& domain) { return domain.rail_elements; });
+  if (work == Work::UB)
+    wire *= forward ? executor_.ub_forward_passes : executor_.ub_backward_passes;
   // Expanding (UB) touches a vector for every id; received rows are reused from the cache.
   const double expanded = consumer.vectors * cost::kCachedRowCost;
   const double bytes = facts_.rank_batch * ((wire + expanded) * facts_.wire_bytes +
