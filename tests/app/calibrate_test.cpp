@@ -86,7 +86,7 @@ TEST_F(Calibrate, MemoryAloneIsMeasuredInASecond) {
 
 TEST_F(Calibrate, AnInterruptKeepsWhatWasMeasured) {
   const ProgramResult result =
-      run({"calibrate", "--out", "part.json", "--json"}, {.interrupt_after_s = 1.0});
+      run({"calibrate", "--out", "part.json", "--json"}, {.interrupt_after_s = 3.0});
   ASSERT_EQ(result.code, 0) << result.err;
   const CalibrateJson made = CalibrateJson::parse(result.out, nullptr, false);
   ASSERT_FALSE(made.is_discarded()) << result.out;
