@@ -85,7 +85,7 @@ std::string times_text(const storage::CalibrationFile& file) {
                    ? fmt::format("{:+.0f} %", 100 * (time.fitted_s / time.measured_s - 1))
                    : ""});
   }
-  std::string text = "\n" + table.text();
+  std::string text = fmt::format("\n{}", table.text());
   if (file.times.size() > kTimesShown)
     text += fmt::format("and {} more; the file has all\n", file.times.size() - kTimesShown);
   return text;
