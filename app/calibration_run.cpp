@@ -62,7 +62,9 @@ class MachineMeasurement {
       }
       watch_.progress(static_cast<double>(i) / static_cast<double>(jobs_.size()), jobs_[i].what);
       const Status done = jobs_[i].measure();
-      if (!done && !first) first = done.error();
+      if (done || watch_.stop_requested()) continue;
+      result_.failed.push_back(fmt::format("{}: {}", jobs_[i].what, to_string(done.error())));
+      if (!first) first = done.error();
     }
     const MachineTimes& times = result_.times;
     const bool nothing =

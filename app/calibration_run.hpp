@@ -19,7 +19,8 @@ struct CalibrationRequest {
 
 struct MeasuredMachine {
   MachineTimes times;
-  bool interrupted = false;  ///< what was measured until then is there
+  std::vector<std::string> failed;  ///< what could not be measured, and why
+  bool interrupted = false;         ///< what was measured until then is there
 };
 
 /// On the cpu backend times are thread CPU time: other programs do not count. An error only where

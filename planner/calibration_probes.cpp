@@ -49,6 +49,7 @@ Probe embedding_probe(const EmbeddingProbe& one, std::int32_t ranks) {
     table.dtype = one.dtype;
     table.rows = one.rows > 0 ? one.rows : kTableBytes / (one.dim * bytes_of(one.dtype));
     table.optimizer = make_optimizer(one.optimizer);
+    probe.layout.table_names.push_back(table.name);
     workload.tables.push_back(std::move(table));
     Feature feature;
     feature.name = fmt::format("f{}", t);

@@ -137,6 +137,7 @@ Result<storage::CalibrationFile> measured_file(const CalibrateOptions& options,
   file.ranks = topology.ranks();
   file.interrupted = measured->interrupted;
   file.refused = std::move(fit.refused);
+  file.refused.insert(file.refused.end(), measured->failed.begin(), measured->failed.end());
   file.times = std::move(fit.times);
   file.collectives = measured->times.collectives;
   return file;

@@ -31,7 +31,10 @@ class LayoutDraw {
     cut_share_ = share();
     unique_share_ = share() / 2;
     replicated_share_ = share();
-    for (std::size_t t = 0; t < workload_.tables.size(); ++t) layout.tables.push_back(place(t));
+    for (std::size_t t = 0; t < workload_.tables.size(); ++t) {
+      layout.table_names.push_back(workload_.tables[t].name);
+      layout.tables.push_back(place(t));
+    }
     return layout;
   }
 
