@@ -63,7 +63,9 @@ void keep_exchange(const Topology& topology, const std::vector<CollectiveTime>& 
   const LinkModel& base = inside ? topology.intra : topology.inter;
   const LinkModel link = fitted_link(base, exchanges, source, today_utc(), file.refused);
   if (link.by_size.empty()) {
-    file.missing.push_back("exchange: no size took longer than the latency, or none was told");
+    file.missing.push_back("exchange: no size tells a rate");
+    if (link.latency_s.origin == Origin::measured)
+      (inside ? file.calibration.intra : file.calibration.inter).latency_s = link.latency_s;
     return;
   }
   (inside ? file.calibration.intra : file.calibration.inter) = link;
@@ -135,6 +137,11 @@ class TraceFit {
                                          : "reduce and update: no kernel was traced");
         continue;
       }
+      if (misses(i, fitted)) {
+        file.missing.push_back(fmt::format(
+            "{}: the traced kernels take about as long as their launches", parameters[i].name));
+        continue;
+      }
       (i == 0 ? gpu.gather_efficiency : gpu.reduce_efficiency) = {
           fitted.values[i], Origin::measured, source, today_utc()};
       if (fitted.limited[i]) {
@@ -152,6 +159,16 @@ class TraceFit {
   }
 
  private:
+  /// Half of a parameter's points are off by more than a factor of 1.6: it is not what they show.
+  [[nodiscard]] bool misses(std::size_t parameter, const FitResult& fitted) const {
+    std::size_t points = 0, wrong = 0;
+    for (std::size_t p = 0; p < points_.size(); ++p) {
+      if ((names_[p].second == "lookup") != (parameter == 0)) continue;
+      ++points;
+      wrong += std::abs(fitted.log_residuals[p]) > 0.5 ? 1 : 0;
+    }
+    return 2 * wrong > points;
+  }
   static double prior(const Quantity& share) { return share.value > 0 ? share.value : 0.5; }
 
   /// Every rank's seconds in `measured` against the sum of the predicted stages.

@@ -237,6 +237,13 @@ LinkModel fitted_link(const LinkModel& link, const std::vector<CollectiveTime>& 
         "left out (another machine, or a bus bandwidth where bytes / time is meant?)",
         impossible / 1e9, link.bytes_per_s.value / 1e9, link.bytes_per_s.source));
   }
+  constexpr double kTellsARate = 65536;  // smaller messages are mostly latency
+  if (!fitted.by_size.empty() && fitted.by_size.back().message_bytes < kTellsARate) {
+    refused.push_back(fmt::format(
+        "exchange: no message above {:.0f} B was timed; that tells the latency but no rate",
+        fitted.by_size.back().message_bytes));
+    fitted.by_size.clear();
+  }
   if (fitted.by_size.empty()) return fitted;
   if (guessed) fitted.bytes_per_s = {best, Origin::measured, source, date};
   fitted.efficiency = {best / fitted.bytes_per_s.value, Origin::measured, source, date};

@@ -122,6 +122,7 @@ TEST_F(Calibrate, NcclTestsFitTheLinkThatTheirHostsUse) {
   for (int rank = 0; rank < 16; ++rank)
     text += "#  Rank " + std::to_string(rank) + " Group 0 Pid 1 on host" +
             std::to_string(rank / 8) + " device 0 [0x17] NVIDIA H100\n";
+  text += "#  size  count  type  redop  root  time  algbw  busbw  #wrong\n";
   // 40 us and 30 GB/s a rank.
   for (const double size : {1024.0, 1048576.0, 67108864.0, 1073741824.0})
     text += std::to_string(static_cast<long long>(size)) + " 1 float none -1 " +
@@ -138,14 +139,17 @@ TEST_F(Calibrate, NcclTestsFitTheLinkThatTheirHostsUse) {
   EXPECT_NE(imported.err.find("calibrate --from nccl-tests"), std::string::npos) << imported.err;
 }
 
-TEST_F(Calibrate, TracesGiveTheExchangeAndTheLookup) {
+TEST_F(Calibrate, TracesGiveWhatTheyCanTell) {
   const auto trace =
       std::filesystem::path(SHARDSCOPE_SOURCE_DIR) / "../shared/data/traces/dlrm_kineto.tar.gz";
   if (!std::filesystem::exists(trace)) GTEST_SKIP() << trace << " is not here";
   const CalibrateJson made = json({"calibrate", "--from", "kineto", trace.string(), "--topology",
                                    "dgx1-v100", "--out", "v.json"});
-  EXPECT_GT(made["gpu"]["gather_efficiency"]["value"].get<double>(), 0);
-  EXPECT_LE(made["gpu"]["gather_efficiency"]["value"].get<double>(), 1);
+  EXPECT_GT(made["gpu"]["reduce_efficiency"]["value"].get<double>(), 0);
+  EXPECT_LE(made["gpu"]["reduce_efficiency"]["value"].get<double>(), 1);
+  // Lookups of 20 us are launches, exchanges of 3 KB latency.
+  EXPECT_FALSE(made["gpu"].contains("gather_efficiency"));
+  EXPECT_FALSE(made["intra"].contains("by_size"));
   std::string missing;
   for (const auto& one : made["missing"]) missing += one.get<std::string>() + "\n";
   EXPECT_NE(missing.find("GEMM"), std::string::npos);
