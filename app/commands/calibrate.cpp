@@ -45,6 +45,11 @@ Result<std::vector<CalibrationPart>> parts_of(const CalibrateOptions& options) {
 Result<Topology> measured_topology(const CalibrateOptions& options) {
   const auto comm = parse_comm(options.backend, options.comm);
   if (!comm) return fail(comm.error());
+  if (options.backend != "cpu") {
+    return fail({ErrorKind::usage, "only this host's cpu is measured so far",
+                 fmt::format("--backend {}", options.backend), "cpu",
+                 "Fit a GPU's constants to its traces or to nccl-tests with --from"});
+  }
   if (*comm == engine::CommKind::loopback) {
     return fail({ErrorKind::usage, "loopback's wires are a model: there is nothing to measure",
                  "--comm loopback", "threads", ""});

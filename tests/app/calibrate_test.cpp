@@ -99,6 +99,7 @@ TEST_F(Calibrate, ErrorsSayWhatIsWrong) {
   expect_refusal({"calibrate", "--only", "exchanges"}, "memory, gather, reduce");
   expect_refusal({"calibrate", "--comm", "loopback"}, "nothing to measure");
   expect_refusal({"calibrate", "--topology", "dgx-h100"}, "measures this host");
+  expect_refusal({"calibrate", "--backend", "cuda", "--comm", "nccl"}, "only this host's cpu");
   expect_refusal({"calibrate", "--ranks", "1"}, "2 to 64");
   expect_refusal({"calibrate", "--from", "kineto"}, "no file to fit");
   expect_refusal({"calibrate", "x.txt"}, "--from");
