@@ -367,31 +367,6 @@ void add_service(CLI::App& app, Chosen& chosen) {
   worker.group("");  // started by serve alone
 }
 
-std::string names_of_commands(const CLI::App& app) {
-  std::string names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names += (names.empty() ? "" : ", ") + command->get_name();
-  }
-  return names;
-}
-
-int usage_failure(const CLI::App& app, const CLI::ParseError& error, const char* first) {
-  const auto chosen = app.get_subcommands();
-  const std::string command =
-      chosen.empty() ? "shardscope" : "shardscope " + chosen.front()->get_name();
-  Error shown{ErrorKind::usage, error.what(), "", "", "'" + command + " --help' shows how"};
-  if (chosen.empty()) {
-    shown.expected = "one of " + names_of_commands(app);
-    shown.what = first != nullptr && *first != '-'
-                     ? "there is no command '" + std::string(first) + "'"
-                     : "a command is missing";
-  } else if (shown.what.ends_with('.')) {
-    shown.what.pop_back();
-  }
-  print_error(shown);
-  return exit_code(ErrorKind::usage);
-}
-
 }  // namespace
 
 int run(int argc, char** argv) {
@@ -430,7 +405,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return usage_failure(app, error, argc > 1 ? argv[1] : nullptr);
+    print_error(usage_error(app, error, argc > 1 ? argv[1] : ""));
+    return exit_code(ErrorKind::usage);
   }
   const Status status = chosen.command();
   if (status) return 0;

@@ -5,6 +5,20 @@
 #include "app/values.hpp"
 
 namespace shardscope::app {
+namespace {
+
+/// Above 0, below 1.
+CLI::Validator share() {
+  const auto check = [](std::string& text) -> std::string {
+    const auto value = parse_share(text, "");
+    if (!value) return to_string(value.error());
+    text = std::to_string(*value);
+    return {};
+  };
+  return {check, ""};
+}
+
+}  // namespace
 
 void add_codec(CLI::App& app, Chosen& chosen) {
   CLI::App& command = *app.add_subcommand(
@@ -44,7 +58,7 @@ void add_tune_bounds(CLI::App& app, Chosen& chosen) {
   add_layout(command, options->layout);
   const auto add_class = [&](const char* name, double& bound, const char* help) {
     command.add_option(name, bound, help)
-        ->check(positive())
+        ->transform(share())
         ->type_name("SHARE")
         ->capture_default_str();
   };

@@ -1,18 +1,8 @@
 #include "app/command_line_parts.hpp"
 
-#include <fmt/format.h>
-
 #include "app/values.hpp"
 
 namespace shardscope::app {
-
-CLI::Validator positive() {
-  const auto check = [](const std::string& text) {
-    return CLI::PositiveNumber(text).empty() ? std::string()
-                                             : fmt::format("{} is not a number above 0", text);
-  };
-  return CLI::Validator(check, "");
-}
 
 void add_json(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "Print JSON on stdout and nothing else there");

@@ -12,8 +12,13 @@
 
 namespace shardscope::app {
 
-/// Without the validator's own words, which the help would repeat.
+/// A whole number from 1.
 [[nodiscard]] CLI::Validator positive();
+
+/// What is wrong with a command line, in our words: unknown options and commands with the nearest
+/// known name. `first` is the first argument, or empty.
+[[nodiscard]] Error usage_error(const CLI::App& app, const CLI::ParseError& error,
+                                const std::string& first);
 
 /// What parsing leaves behind: the command to run, bound to its options.
 struct Chosen {

@@ -29,6 +29,11 @@ Error file_error(const std::string& path, std::string what, std::string cure) {
   return {ErrorKind::usage, std::move(what), path, "", std::move(cure)};
 }
 
+bool exists(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
 /// Descriptions begin with an object; recorded streams never do.
 bool is_json(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -61,7 +66,9 @@ Status apply_batch(const InputOptions& options, Inputs& inputs) {
     return fail({ErrorKind::usage,
                  fmt::format("a global batch of {} leaves some of {} ranks without a sample",
                              inputs.workload.global_batch, ranks),
-                 "--batch", fmt::format("at least {}", ranks), ""});
+                 options.batch > 0 ? "--batch" : options.workload,
+                 fmt::format("at least {}", ranks),
+                 options.batch > 0 ? "" : "Give --batch, or correct the model's global_batch"});
   }
   return {};
 }
@@ -107,7 +114,10 @@ bool looks_like_file(const std::string& text) {
 }
 
 Result<Workload> load_workload(const std::string& name_or_file) {
-  if (!looks_like_file(name_or_file)) return model_by_name(name_or_file);
+  if (!looks_like_file(name_or_file)) {
+    Result<Workload> model = model_by_name(name_or_file);
+    if (model || !exists(name_or_file)) return model;
+  }
   const Result<std::string> text = read_text_file(name_or_file);
   if (!text) return fail(text.error());
   if (name_or_file.ends_with(".json") || is_json(*text))
@@ -119,7 +129,7 @@ Result<Topology> load_topology(const std::string& name_or_file) {
   if (!looks_like_file(name_or_file)) {
     Result<Topology> topology = topology_by_name(name_or_file);
     if (topology) return with_memory_of_this_machine(std::move(*topology));
-    return topology;
+    if (!exists(name_or_file)) return topology;
   }
   const Result<std::string> text = read_text_file(name_or_file);
   if (!text) return fail(text.error());

@@ -20,7 +20,8 @@ struct Inputs {
 /// The whole text of a regular file of at most 1 GiB.
 [[nodiscard]] Result<std::string> read_text_file(const std::string& path);
 
-/// True where the text names a file rather than a built-in: it has a '/' or a '.'.
+/// True where the text names a file rather than a built-in: it has a '/' or a '.'. Of other texts
+/// the built-in comes first.
 [[nodiscard]] bool looks_like_file(const std::string& text);
 
 /// A built-in model, a JSON file, or a recorded stream (a workload is then proposed for it).

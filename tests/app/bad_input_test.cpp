@@ -58,6 +58,48 @@ TEST_F(BadInput, UnknownCommandAndOption) {
   expect_failure({"models", "--frobnicate"}, 1, {"--frobnicate", "shardscope models --help"});
 }
 
+TEST_F(BadInput, NearNamesOfCommandsAndOptionsAreSuggested) {
+  expect_failure({"predikt"}, 1, {"'predikt'", "Did you mean predict?"});
+  expect_failure({"-v"}, 1, {"no option -v"});
+  // The value of a mistyped option, and the option it was meant for, are no errors of their own.
+  expect_failure({"predict", "--worklod", "dcnv2"}, 1, {"no option --worklod", "mean --workload?"});
+  expect_failure({"check", "--workload", "dcnv2", "--rows_cap=5"}, 1,
+                 {"no option --rows_cap.", "Did you mean --rows-cap?"});
+  expect_failure({"doctor", "now"}, 1, {"'now'"});
+}
+
+TEST_F(BadInput, CountsOfValuesAreToldInWords) {
+  expect_failure({"check", "--workload", "dcnv2", "--batch", "10", "--batch", "20"}, 1,
+                 {"--batch: it is given 2 times; expected it once"});
+  expect_failure({"check", "--workload"}, 1, {"--workload: its value is missing"});
+  expect_failure({"diff", "uniform", "--workload", "dcnv2"}, 1,
+                 {"layouts: there are 1 of them; expected 2"});
+}
+
+TEST_F(BadInput, NumbersAskForWhatTheyNeed) {
+  for (const char* number : {"0", "-1", "x", "1.5", "1e6", "99999999999999999999"})
+    expect_failure({"check", "--workload", "dcnv2", "--batch", number}, 1,
+                   {"--batch: '" + std::string(number) + "'", "a whole number from 1"});
+  expect_failure({"check", "--workload", "dcnv2", "--ranks", "4000000000"}, 1,
+                 {"--ranks: '4000000000'", "expected a number"});
+  expect_failure({"tune-bounds", "--workload", "dcnv2", "--tight", "2"}, 1,
+                 {"--tight: '2' is not a value; expected a share"});
+}
+
+TEST_F(BadInput, FilesWithoutADotInTheirNameAreFiles) {
+  folder_.write("model", small_workload());
+  EXPECT_EQ(run_program({"check", "--workload", "model"}, folder_.path()).code, 0);
+  std::filesystem::create_directory(folder_.path() / "folder");
+  expect_failure({"check", "--workload", "folder"}, 1, {"folder: this is a directory"});
+  expect_failure({"check", "--workload", "model", "--topology", "folder"}, 1, {"directory"});
+}
+
+TEST_F(BadInput, AModelWithoutABatchIsNotBlamedOnTheOption) {
+  folder_.write("none.json",
+                R"({"name": "x", "tables": [{"name": "t", "rows": 9, "dim": 8, "hotness": 1}]})");
+  expect_failure({"check", "--workload", "none.json"}, 1, {"none.json: a global batch of 0"});
+}
+
 TEST_F(BadInput, MissingRequiredOption) {
   expect_failure({"profile"}, 1, {"--workload"});
 }
@@ -83,6 +125,14 @@ TEST_F(BadInput, MalformedJsonHasLineAndColumn) {
 TEST_F(BadInput, UnknownFieldIsNamed) {
   expect_bad_workload(R"({"name": "x", "global_batch": 8, "tabels": [], "tables": []})",
                       {"model.json", "tabels"});
+}
+
+TEST_F(BadInput, UnknownTableIsNamedWithTheNearest) {
+  expect_bad_workload(
+      R"({"format": "shardscope.workload/1", "name": "x", "global_batch": 8,
+          "tables": [{"name": "users", "rows": 9, "dim": 8}],
+          "features": [{"name": "f", "table": "user"}]})",
+      {"no table \"user\"", "Did you mean \"users\"?"});
 }
 
 TEST_F(BadInput, ZeroTables) {
