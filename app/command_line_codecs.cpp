@@ -12,7 +12,7 @@ CLI::Validator share() {
   const auto check = [](std::string& text) -> std::string {
     const auto value = parse_share(text, "");
     if (!value) return to_string(value.error());
-    text = std::to_string(*value);
+    text = fmt::format("{}", *value);
     return {};
   };
   return {check, ""};

@@ -88,6 +88,9 @@ Result<Exported> from_session(const ExportOptions& options) {
 }
 
 Result<Exported> from_file(const ExportOptions& options) {
+  if (looks_like_file(options.input)) {
+    if (const auto text = read_text_file(options.input); !text) return fail(text.error());
+  }
   if (options.inputs.workload.empty()) {
     return fail({ErrorKind::usage, "a layout file needs the model it belongs to", options.input,
                  "--workload NAME|FILE (and --topology)", ""});
@@ -162,12 +165,12 @@ Status to_torchrec(const ExportOptions& options, const Exported& given, Outcome&
 
 /// A run's records: measured, emulated or simulated.
 Status export_run(const ExportOptions& options, Outcome& outcome) {
+  auto session = storage::Session::open(options.input, storage::Session::Access::read_only);
+  if (!session) return fail(session.error());
   if (options.out.empty()) {
     return fail({ErrorKind::usage, "a run needs a file to be written to", options.input,
                  "--out FILE (for perfetto also a directory: one file a rank)", ""});
   }
-  auto session = storage::Session::open(options.input, storage::Session::Access::read_only);
-  if (!session) return fail(session.error());
   std::int64_t run = options.run;
   if (run == 0) {
     const auto runs = storage::list_runs(*session);

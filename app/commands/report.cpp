@@ -227,6 +227,10 @@ Status report_command(const ReportOptions& options) {
   if (!records) return fail(records.error());
   const auto comparisons = storage::list_comparisons(*session);
   if (!comparisons) return fail(comparisons.error());
+  if (options.run > 0) {
+    if (const auto asked = storage::find_run(*session, options.run); !asked)
+      return fail(asked.error());
+  }
   std::vector<ReportedRun> runs;
   for (const storage::RunRecord& record : *records) {
     if (options.run > 0 && record.id != options.run) continue;

@@ -186,6 +186,18 @@ TEST_F(BadInput, MissingFile) {
   expect_failure({"inspect", "none.shardscope"}, 1, {"none.shardscope"});
 }
 
+TEST_F(BadInput, RunsAndFilesThatAreNotThere) {
+  ASSERT_EQ(
+      run_program(small_profile({"--backend", "sim", "--session", "s.shardscope"}), folder_.path())
+          .code,
+      0);
+  expect_failure({"report", "s.shardscope", "--out", "r.html", "--run", "99"}, 1,
+                 {"s.shardscope", "no run 99"});
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "r.html"));
+  expect_failure({"export", "none.json", "--to", "hugectr"}, 1, {"none.json: there is no such"});
+  expect_failure({"export", "small.json", "--to", "csv"}, 1, {"small.json", "session"});
+}
+
 TEST_F(BadInput, LayoutOfAnotherModel) {
   folder_.write("small.json", small_workload());
   folder_.write("layout.json",
