@@ -91,6 +91,43 @@ std::string stage_table_text(const StageProfile& profile) {
   return table.text() + "Times are of one iteration; bytes and rows of all ranks together.\n";
 }
 
+std::string codec_table_text(const std::vector<CodecTotals>& codecs) {
+  if (codecs.empty()) return "";
+  TextTable table({{"compression", Align::left},
+                   {"stage", Align::left},
+                   {"cluster", Align::left},
+                   {"before"},
+                   {"after"},
+                   {"ratio"},
+                   {"encode ms"},
+                   {"decode ms"}});
+  for (const CodecTotals& one : codecs) {
+    table.row({one.codec, to_string(one.stage), to_string(one.work),
+               some_bytes(one.before_per_iteration()), some_bytes(one.after_per_iteration()),
+               fmt::format("{:.2f}", one.ratio()), ms_text(one.encode_ms()),
+               ms_text(one.decode_ms())});
+  }
+  return table.text() +
+         "Bytes of all ranks in one iteration, headers counted; times of one rank.\n";
+}
+
+nlohmann::ordered_json compression_json(const std::vector<CodecTotals>& codecs) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const CodecTotals& one : codecs) {
+    json.push_back({{"codec", one.codec},
+                    {"stage", to_string(one.stage)},
+                    {"cluster", to_string(one.work)},
+                    {"iterations", one.iterations},
+                    {"chunks", one.chunks},
+                    {"bytes_before", one.before_per_iteration()},
+                    {"bytes_after", one.after_per_iteration()},
+                    {"ratio", one.ratio()},
+                    {"encode_ms", one.encode_ms()},
+                    {"decode_ms", one.decode_ms()}});
+  }
+  return json;
+}
+
 std::string stage_difference_text(const StageProfile& a, const StageProfile& b) {
   TextTable table({{"stage (slowest rank)", Align::left},
                    {"A ms"},

@@ -3,7 +3,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
+#include "profiler/codec_work.hpp"
 #include "profiler/signed_rank.hpp"
 #include "profiler/stage_profile.hpp"
 
@@ -26,6 +28,12 @@ namespace shardscope::app {
 
 /// [{rank, stages: {name: {ms, ...}}}].
 [[nodiscard]] nlohmann::ordered_json ranks_json(const StageProfile& profile);
+
+/// One row a codec, stage and cluster; empty where nothing was coded.
+[[nodiscard]] std::string codec_table_text(const std::vector<CodecTotals>& codecs);
+
+/// [{codec, stage, cluster, ratio, bytes and times an iteration}].
+[[nodiscard]] nlohmann::ordered_json compression_json(const std::vector<CodecTotals>& codecs);
 
 /// {estimate, low, high, confidence}.
 [[nodiscard]] nlohmann::ordered_json interval_json(const Interval& interval);

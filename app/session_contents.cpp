@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "app/report.hpp"
+#include "storage/queries/codecs.hpp"
 #include "storage/queries/stages.hpp"
 
 namespace shardscope::app {
@@ -29,9 +31,12 @@ Result<RunContents> inspect_run(const storage::Session& session, const storage::
   if (!stages) return fail(stages.error());
   const auto curve = storage::load_curve(session, record.id);
   if (!curve) return fail(curve.error());
+  auto codecs = storage::run_codecs(session, record.id);
+  if (!codecs) return fail(codecs.error());
   const Result<std::int32_t> ranks = ranks_of(record, stages->totals);
   if (!ranks) return fail(ranks.error());
-  return RunContents{record, stage_profile(stages->totals, stages->iterations, *ranks), *curve};
+  return RunContents{record, stage_profile(stages->totals, stages->iterations, *ranks),
+                     std::move(*codecs), *curve};
 }
 
 nlohmann::ordered_json run_json(const RunContents& inspected) {
@@ -62,6 +67,7 @@ nlohmann::ordered_json run_json(const RunContents& inspected) {
                                  {"dropped", run.dropped},
                                  {"stages", stages_json(inspected.stages)},
                                  {"ranks_stages", ranks_json(inspected.stages)},
+                                 {"compression", compression_json(inspected.codecs)},
                                  {"curve", nlohmann::ordered_json::array()}};
   for (const storage::CurvePoint& point : inspected.curve) {
     json["curve"].push_back({{"split", point.split},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "layout/result.hpp"
+#include "profiler/codec_work.hpp"
 #include "profiler/stage_profile.hpp"
 #include "storage/comparisons.hpp"
 #include "storage/curves.hpp"
@@ -18,6 +19,7 @@ namespace shardscope::app {
 struct RunContents {
   storage::RunRecord record;
   StageProfile stages;
+  std::vector<CodecTotals> codecs;
   std::vector<storage::CurvePoint> curve;
 };
 

@@ -21,6 +21,7 @@
 #include "layout/schedule.hpp"
 #include "layout/topology.hpp"
 #include "layout/workload.hpp"
+#include "profiler/codec_work.hpp"
 #include "profiler/span.hpp"
 
 namespace shardscope {
@@ -30,6 +31,7 @@ class WorkTracer;
 
 namespace shardscope::engine {
 
+class Communicator;
 class Device;
 
 enum class CommKind : std::uint8_t { threads, loopback, nccl };
@@ -50,6 +52,8 @@ struct EngineConfig {
   std::shared_ptr<Device> device;      ///< null: the cpu device
   std::shared_ptr<WorkTracer> tracer;  ///< hears of every step; may be null
   Fault fault = Fault::none;           ///< tests only
+  /// Puts something between a rank and its communicators; null: nothing. Tests only.
+  std::function<std::unique_ptr<Communicator>(std::unique_ptr<Communicator>)> wrap_communicator;
 };
 
 /// Times of a block of iterations.
@@ -63,6 +67,8 @@ struct Block {
   /// time of its slowest rank. What an iteration would take if ranks did not share cores and wires
   /// cost nothing.
   std::vector<double> critical_path_ms;
+  /// What codecs did, where the block was traced.
+  std::vector<CodecWork> codec_work;
 };
 
 /// Gradient of the loss with respect to every feature's output, given instead of the dense part

@@ -182,6 +182,7 @@ Result<ProfileOutcome> profile_run(Engine& engine, RunRecorder& recorder,
   }
   ProfileOutcome outcome = measurement.outcome(engine.config().workload.global_batch);
   outcome.stages = recorder.profile();
+  outcome.codecs = recorder.codecs();
   outcome.warm_up_iterations = warm->iterations;
   outcome.dropped_spans = recorder.dropped();
   outcome.interrupted = stop;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "engine/run_recorder.hpp"
 #include "profiler/signed_rank.hpp"
@@ -32,6 +33,7 @@ struct ProfileOutcome {
   double critical_path_ms = 0;
   double loss = 0;
   StageProfile stages;                       ///< of the traced blocks
+  std::vector<CodecTotals> codecs;           ///< likewise; empty where nothing was coded
   std::optional<Interval> tracing_overhead;  ///< traced / untraced - 1; empty: too few groups
   std::int64_t iterations = 0;               ///< untraced and measured
   std::int64_t traced_iterations = 0;

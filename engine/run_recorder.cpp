@@ -21,6 +21,9 @@ class RunRecorder::FoldingSink final : public RecordSink {
   void activities(std::int64_t run, std::span<const ActivityRecord> batch) override {
     sink_.activities(run, batch);
   }
+  void codec_work(std::int64_t run, std::span<const CodecWork> batch) override {
+    sink_.codec_work(run, batch);
+  }
   void dropped(std::int64_t run, std::int64_t count) override { sink_.dropped(run, count); }
   Status end_run(std::int64_t run, const RunSummary& summary) override {
     return sink_.end_run(run, summary);
@@ -75,6 +78,8 @@ Result<TimedBlock> RunRecorder::run_block(Engine& engine, std::int32_t iteration
     timed.losses.push_back(iteration.loss);
   }
   ++block_;
+  for (const CodecWork& one : block->codec_work) codecs_.add(one);
+  if (!block->codec_work.empty()) folding_->codec_work(run_, block->codec_work);
   if (traced) recorder_->flush();
   return timed;
 }

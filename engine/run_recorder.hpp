@@ -44,6 +44,9 @@ class RunRecorder {
   /// Stage costs of the traced blocks so far.
   [[nodiscard]] StageProfile profile();
 
+  /// What codecs did in the traced blocks so far.
+  [[nodiscard]] std::vector<CodecTotals> codecs() const { return codecs_.totals(); }
+
   /// Hands everything over and closes the run.
   [[nodiscard]] Status end(const RunSummary& summary);
 
@@ -59,6 +62,7 @@ class RunRecorder {
   std::int64_t run_;
   std::int32_t ranks_;
   std::int32_t block_ = 0;
+  CodecSum codecs_;
   std::unique_ptr<FoldingSink> folding_;
   std::unique_ptr<Recorder> recorder_;  ///< hands its records to folding_; goes first
 };

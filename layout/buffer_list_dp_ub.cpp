@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "layout/codec_bytes.hpp"
+
 namespace shardscope {
 
 void BufferList::add_dp_table() {
@@ -44,6 +46,11 @@ void BufferList::add_ub_table() {
   add("ub.request_counts", Purpose::indices, placement().row_shards * std::int64_t{8});
   add_per_batch(Work::UB, "ub.slots", Purpose::indices, saturating_multiply(ids, 4));
   add("ub.rows", Purpose::communication, saturating_multiply(asked, table().dim * std::int64_t{4}));
+  if (has_error_feedback(topology_, layout_, static_cast<std::size_t>(table_))) {
+    add("ub.feedback", Purpose::communication,
+        saturating_multiply(table().rows, table().dim * std::int64_t{4}));
+    add_per_batch(Work::UB, "ub.feedback.ids", Purpose::indices, asked_bytes);
+  }
   const IndexNeed consumer{ids, asked, asked, any_weighted() || any_mean()};
   add_sorted("ub.consumer.", "", consumer);
   ub_staging_.hold(consumer, false, 4);

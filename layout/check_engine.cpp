@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "layout/check_report.hpp"
+#include "layout/codec_bytes.hpp"
 #include "layout/memory.hpp"
 
 namespace shardscope {
@@ -17,10 +18,11 @@ struct EngineCodec {
   std::string_view name;
   bool keeps_bound = true;
 };
-constexpr std::array<EngineCodec, 12> kEngineCodecs = {{{"raw"},
+constexpr std::array<EngineCodec, 13> kEngineCodecs = {{{"raw"},
                                                         {"fp16", false},
                                                         {"bf16", false},
                                                         {"row-int8", false},
+                                                        {kErrorFeedbackCodec, false},
                                                         {"row-int4", false},
                                                         {"fixed"},
                                                         {"dedup-fixed"},
@@ -84,12 +86,13 @@ void check_engine_codec(const CheckInput& input, std::size_t t, const CodecSlot&
   const auto codec = std::find_if(kEngineCodecs.begin(), kEngineCodecs.end(),
                                   [&](const EngineCodec& one) { return one.name == slot.name; });
   if (codec == kEngineCodecs.end()) {
-    report.error("engine.codec", at_table(t), 0,
-                 fmt::format("table {} is to be sent through the codec {}, which the engine does "
-                             "not run",
-                             table, slot.name),
-                 "Use raw, fp16, bf16, row-int8, row-int4, fixed, dedup-fixed, dedup-huffman, "
-                 "vector-lz, const, zstd or lz4");
+    report.error(
+        "engine.codec", at_table(t), 0,
+        fmt::format("table {} is to be sent through the codec {}, which the engine does "
+                    "not run",
+                    table, slot.name),
+        "Use raw, fp16, bf16, row-int8, row-int8-ef, row-int4, fixed, dedup-fixed, dedup-huffman, "
+        "vector-lz, const, zstd or lz4");
   } else if (!codec->keeps_bound && slot.bound > 0) {
     report.error("engine.codec_bound", at_table(t), 0,
                  fmt::format("table {} asks for a bound of {}, which the codec {} does not keep",
@@ -110,6 +113,18 @@ void check_engine_codecs(const CheckInput& input, std::size_t t, Report& report)
   for (const CodecSlot* slot :
        {&slots.forward_intra, &slots.forward_inter, &slots.backward_intra, &slots.backward_inter}) {
     check_engine_codec(input, t, *slot, report);
+  }
+  const auto feeds_back = [](const CodecSlot& slot) { return slot.name == kErrorFeedbackCodec; };
+  const bool forward = feeds_back(slots.forward_intra) || feeds_back(slots.forward_inter);
+  const bool backward = feeds_back(slots.backward_intra) || feeds_back(slots.backward_inter);
+  const bool by_row =
+      placement.cluster == ClusterType::UB && input.layout.options(ClusterType::UB).dedup;
+  if (forward || (backward && !by_row)) {
+    report.error("engine.codec_feedback", at_table(t), 0,
+                 fmt::format("table {} is to be sent with error feedback, which needs gradients of "
+                             "rows: those of UB with dedup, on their way back",
+                             input.table(t).name),
+                 "Use row-int8-ef for the backward slots of UB tables, else row-int8 or bf16");
   }
   const bool intra = slots.forward_intra.name != "raw" || slots.backward_intra.name != "raw";
   if (intra && placement.cluster == ClusterType::RB &&

@@ -130,6 +130,13 @@ bool is_coded(const Topology& topology, const Layout& layout, ClusterType cluste
   return false;
 }
 
+bool has_error_feedback(const Topology& topology, const Layout& layout, std::size_t table) {
+  if (layout.tables[table].cluster != ClusterType::UB) return false;
+  const CodecSlots& slots = layout.codecs_of(table);
+  return (topology.domains() > 1 && slots.backward_inter.name == kErrorFeedbackCodec) ||
+         (topology.fast_domain > 1 && slots.backward_intra.name == kErrorFeedbackCodec);
+}
+
 std::int64_t codec_scratch_bytes(std::int64_t max_values, std::int64_t max_rows) {
   constexpr std::int64_t kGroup = 32;
   const std::int64_t groups = (max_values + kGroup - 1) / kGroup;

@@ -35,6 +35,14 @@ struct CodedBytes {
 [[nodiscard]] bool is_coded(const Topology& topology, const Layout& layout, ClusterType cluster,
                             Direction direction);
 
+/// True where gradients of a UB table travel with error feedback ("row-int8-ef") over a link class
+/// that the topology has. Every rank then keeps what coding has lost of each row: rows x dim fp32.
+[[nodiscard]] bool has_error_feedback(const Topology& topology, const Layout& layout,
+                                      std::size_t table);
+
+/// The codec's name.
+inline constexpr const char* kErrorFeedbackCodec = "row-int8-ef";
+
 /// What a chunk may take beyond its values: its size, its header, what encoding touches behind it.
 inline constexpr std::int64_t kCodedChunkBytes = 24;
 

@@ -8,6 +8,7 @@
 
 #include "layout/result.hpp"
 #include "profiler/activity.hpp"
+#include "profiler/codec_work.hpp"
 #include "profiler/span.hpp"
 
 namespace shardscope {
@@ -55,6 +56,8 @@ class RecordSink {
   virtual void spans(std::int64_t run, std::span<const Span> batch) = 0;
   virtual void iterations(std::int64_t run, std::span<const Iteration> batch) = 0;
   virtual void activities(std::int64_t run, std::span<const ActivityRecord> batch) = 0;
+  /// What codecs did in the traced iterations; sinks that do not care leave it.
+  virtual void codec_work(std::int64_t /*run*/, std::span<const CodecWork> /*batch*/) {}
   /// Records that were lost before they reached the sink.
   virtual void dropped(std::int64_t run, std::int64_t count) = 0;
   [[nodiscard]] virtual Status end_run(std::int64_t run, const RunSummary& summary) = 0;

@@ -22,6 +22,8 @@ Status RecordInserter::prepare() {
       {&insert_iteration_, "INSERT OR REPLACE INTO iterations VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},
       {&insert_track_, "INSERT INTO tracks (run, rank, stream) VALUES (?, ?, ?)"},
       {&count_spans_, "UPDATE tracks SET spans = spans + ? WHERE id = ?"},
+      {&insert_codec_work_,
+       "INSERT OR REPLACE INTO codec_work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
   };
   for (const auto& [target, text] : statements) {
     Result<Statement> statement = state_.database.prepare(text);
@@ -86,6 +88,20 @@ Status RecordInserter::iterations(std::int64_t run, std::span<const Iteration> b
 
 Status RecordInserter::activities(std::int64_t run, std::span<const ActivityRecord> batch) {
   return activities_.insert(run, batch);
+}
+
+Status RecordInserter::codec_work(std::int64_t run, std::span<const CodecWork> batch) {
+  if (Status done = prepare(); !done) return done;
+  for (const CodecWork& one : batch) {
+    if (Status done = insert_codec_work_.run(
+            run, one.iteration, one.rank, static_cast<std::int64_t>(one.stage),
+            static_cast<std::int64_t>(one.work), one.codec, one.start_ns, one.encode_ns,
+            one.decode_ns, one.chunks, one.bytes_before, one.bytes_after);
+        !done) {
+      return done;
+    }
+  }
+  return {};
 }
 
 Status RecordInserter::dropped(std::int64_t run, const char* place, std::int64_t count) {

@@ -9,6 +9,7 @@
 
 #include "layout/result.hpp"
 #include "profiler/activity.hpp"
+#include "profiler/codec_work.hpp"
 #include "profiler/span.hpp"
 #include "storage/nsys/activity_inserter.hpp"
 #include "storage/session_state.hpp"
@@ -26,6 +27,7 @@ class RecordInserter {
   [[nodiscard]] Status spans(std::int64_t run, std::span<const Span> batch);
   [[nodiscard]] Status iterations(std::int64_t run, std::span<const Iteration> batch);
   [[nodiscard]] Status activities(std::int64_t run, std::span<const ActivityRecord> batch);
+  [[nodiscard]] Status codec_work(std::int64_t run, std::span<const CodecWork> batch);
   /// Counts records that were lost in `place` (recorder | writer). 0 writes nothing.
   [[nodiscard]] Status dropped(std::int64_t run, const char* place, std::int64_t count);
 
@@ -42,6 +44,7 @@ class RecordInserter {
   Statement insert_iteration_;
   Statement insert_track_;
   Statement count_spans_;
+  Statement insert_codec_work_;
   std::map<std::tuple<std::int64_t, std::int32_t, std::uint8_t>, std::int64_t> tracks_;
   nsys::ActivityInserter activities_;
 };

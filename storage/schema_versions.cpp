@@ -225,7 +225,26 @@ CREATE TABLE calibrations (
 ) STRICT;
 )sql";
 
-constexpr std::array<const char*, 2> kVersions = {kVersion1, kVersion2};
+/// What codecs did inside the exchanges.
+constexpr const char* kVersion3 = R"sql(
+CREATE TABLE codec_work (
+  run          INTEGER NOT NULL,
+  iteration    INTEGER NOT NULL,
+  rank         INTEGER NOT NULL,
+  stage        INTEGER NOT NULL,
+  work         INTEGER NOT NULL,
+  codec        TEXT    NOT NULL,
+  start_ns     INTEGER NOT NULL,                 -- since the run's start
+  encode_ns    INTEGER NOT NULL,                 -- of what the rank sends, over its chunks
+  decode_ns    INTEGER NOT NULL,                 -- of what it receives
+  chunks       INTEGER NOT NULL,
+  bytes_before INTEGER NOT NULL,
+  bytes_after  INTEGER NOT NULL,
+  PRIMARY KEY (run, iteration, rank, stage, work, codec)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array<const char*, 3> kVersions = {kVersion1, kVersion2, kVersion3};
 
 }  // namespace
 

@@ -59,6 +59,10 @@ void SessionWriter::activities(std::int64_t run, std::span<const ActivityRecord>
   enqueue(run, &Pending::activities, batch);
 }
 
+void SessionWriter::codec_work(std::int64_t run, std::span<const CodecWork> batch) {
+  enqueue(run, &Pending::codec_work, batch);
+}
+
 void SessionWriter::dropped(std::int64_t run, std::int64_t count) {
   const std::lock_guard guard(mutex_);
   queue_[run].dropped += count;
@@ -116,7 +120,8 @@ void SessionWriter::write_until_stopped() {
 }
 
 std::int64_t SessionWriter::Pending::records() const {
-  return static_cast<std::int64_t>(spans.size() + iterations.size() + activities.size());
+  return static_cast<std::int64_t>(spans.size() + iterations.size() + activities.size() +
+                                   codec_work.size());
 }
 
 void SessionWriter::commit(Queue& queue) {
@@ -155,6 +160,7 @@ Status SessionWriter::try_commit(const Queue& queue) {
     if (Status done = inserter_->spans(run, pending.spans); !done) return done;
     if (Status done = inserter_->iterations(run, pending.iterations); !done) return done;
     if (Status done = inserter_->activities(run, pending.activities); !done) return done;
+    if (Status done = inserter_->codec_work(run, pending.codec_work); !done) return done;
   }
   for (const auto& [run, losses] : losses_) {
     if (Status done = inserter_->dropped(run, "recorder", losses.in_recorder); !done) return done;
@@ -170,6 +176,7 @@ void SessionWriter::clear(Queue& queue) {
     pending.spans.clear();
     pending.iterations.clear();
     pending.activities.clear();
+    pending.codec_work.clear();
     pending.dropped = 0;
     entry = idle ? queue.erase(entry) : std::next(entry);
   }

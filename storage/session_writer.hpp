@@ -41,6 +41,7 @@ class SessionWriter : public RecordSink {
   void spans(std::int64_t run, std::span<const Span> batch) override;
   void iterations(std::int64_t run, std::span<const Iteration> batch) override;
   void activities(std::int64_t run, std::span<const ActivityRecord> batch) override;
+  void codec_work(std::int64_t run, std::span<const CodecWork> batch) override;
   void dropped(std::int64_t run, std::int64_t count) override;
   /// Commits everything of the run, then its summary, stage times and levels of detail.
   [[nodiscard]] Status end_run(std::int64_t run, const RunSummary& summary) override;
@@ -59,6 +60,7 @@ class SessionWriter : public RecordSink {
     std::vector<Span> spans;
     std::vector<Iteration> iterations;
     std::vector<ActivityRecord> activities;
+    std::vector<CodecWork> codec_work;
     std::int64_t dropped = 0;
 
     [[nodiscard]] std::int64_t records() const;

@@ -49,7 +49,7 @@ void print_runs(const std::vector<RunContents>& runs) {
                    {"samples/s"},
                    {"iterations"},
                    {"state", Align::left}});
-  for (const auto& [run, stages, curve] : runs) {
+  for (const auto& [run, stages, codecs, curve] : runs) {
     table.row({std::to_string(run.id), upper(run.mode), run.layout_name, run.workload_name,
                run.topology_name, std::to_string(run.ranks), grouped(run.global_batch),
                run.rows_cap > 0 ? grouped(run.rows_cap) : "-",
@@ -92,6 +92,7 @@ void print_run(const RunContents& inspected) {
     fmt::print("\n{}\n{}", stage_table_text(inspected.stages),
                rank_bars_text(inspected.stages, std::min(console.width - 30, 60)));
   }
+  if (!inspected.codecs.empty()) fmt::print("\n{}", codec_table_text(inspected.codecs));
   if (!inspected.curve.empty()) print_curve(inspected.curve);
 }
 

@@ -61,7 +61,8 @@ void print_profile(const ProfileReport& report) {
     fmt::print("loss           {:.4f} after the last iteration\n", outcome.loss);
   }
   if (outcome.dropped_spans > 0) fmt::print("lost spans     {}\n", outcome.dropped_spans);
-  fmt::print("\n{}\n{}\nSession: {} (run {})\n", stage_table_text(outcome.stages),
+  fmt::print("\n{}\n{}{}{}\nSession: {} (run {})\n", stage_table_text(outcome.stages),
+             codec_table_text(outcome.codecs), outcome.codecs.empty() ? "" : "\n",
              rank_bars_text(outcome.stages, std::min(console.width - 30, 60)), report.session,
              report.done.run);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Comparisons and curves on their way from a worker to the session's owner.
+// Comparisons, curves and the work of codecs on their way from a worker to the session's owner.
 
 #include <cstdint>
 #include <span>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "layout/result.hpp"
+#include "profiler/codec_work.hpp"
 #include "storage/comparisons.hpp"
 #include "storage/curves.hpp"
 
@@ -23,5 +24,13 @@ struct CurvePart {
 [[nodiscard]] std::string curve_to_json(std::int64_t run,
                                         std::span<const storage::CurvePoint> points);
 [[nodiscard]] Result<CurvePart> curve_from_json(const std::string& text);
+
+struct CodecWorkPart {
+  std::int64_t run = 0;
+  std::vector<CodecWork> works;
+};
+
+[[nodiscard]] std::string codec_work_to_json(std::int64_t run, std::span<const CodecWork> works);
+[[nodiscard]] Result<CodecWorkPart> codec_work_from_json(const std::string& text);
 
 }  // namespace shardscope::app

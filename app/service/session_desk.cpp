@@ -111,7 +111,13 @@ Status SessionDesk::record(const service::RecordResult& result) {
     if (!curve) return fail(curve.error());
     return session_->save_curve(curve->run, curve->points);
   }
-  return fail(unknown_what("result", result.what, "comparison or curve"));
+  if (result.what == "codec_work") {
+    const auto part = codec_work_from_json(result.json);
+    if (!part) return fail(part.error());
+    session_->records().codec_work(part->run, part->works);
+    return {};
+  }
+  return fail(unknown_what("result", result.what, "comparison, curve or codec_work"));
 }
 
 Status SessionDesk::close() {

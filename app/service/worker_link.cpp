@@ -90,6 +90,16 @@ void WorkerLink::activities(std::int64_t run, std::span<const ActivityRecord> ba
   }
 }
 
+void WorkerLink::codec_work(std::int64_t run, std::span<const CodecWork> batch) {
+  constexpr std::size_t kMostOfJson = 4096;
+  while (!batch.empty()) {
+    const auto part = batch.first(std::min(batch.size(), kMostOfJson));
+    const auto kept = ask(service::RecordResult{0, "codec_work", codec_work_to_json(run, part)});
+    if (!kept) dropped(run, static_cast<std::int64_t>(part.size()));
+    batch = batch.subspan(part.size());
+  }
+}
+
 void WorkerLink::dropped(std::int64_t run, std::int64_t count) {
   tell(service::RecordDropped{0, run, count});
 }

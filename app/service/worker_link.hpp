@@ -35,6 +35,7 @@ class WorkerLink : public JobOutput, public RecordSink {
   void spans(std::int64_t run, std::span<const Span> batch) override;
   void iterations(std::int64_t run, std::span<const Iteration> batch) override;
   void activities(std::int64_t run, std::span<const ActivityRecord> batch) override;
+  void codec_work(std::int64_t run, std::span<const CodecWork> batch) override;
   void dropped(std::int64_t run, std::int64_t count) override;
   [[nodiscard]] Status end_run(std::int64_t run, const RunSummary& summary) override;
 

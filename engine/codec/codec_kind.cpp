@@ -14,13 +14,16 @@ constexpr std::array<std::string_view, kAllCodecs.size()> kCodecNames = {
     "raw",         "fp16",          "bf16",      "row-int8", "row-int4", "fixed",
     "dedup-fixed", "dedup-huffman", "vector-lz", "const",    "zstd",     "lz4"};
 
+/// row-int8 with error feedback: a way to send, not a payload of its own.
+constexpr std::string_view kRowInt8Feedback = "row-int8-ef";
+
 std::string known_codecs() {
   std::string names;
   for (const std::string_view name : kCodecNames) {
     if (!names.empty()) names += ", ";
     names += name;
   }
-  return names;
+  return names + ", " + std::string(kRowInt8Feedback);
 }
 
 }  // namespace
@@ -46,7 +49,9 @@ bool is_lossless(CodecKind kind) {
 }
 
 Result<CodecSpec> codec_spec(const CodecSlot& slot) {
-  const auto found = std::find(kCodecNames.begin(), kCodecNames.end(), slot.name);
+  const bool feedback = slot.name == kRowInt8Feedback;
+  const auto found = std::find(kCodecNames.begin(), kCodecNames.end(),
+                               feedback ? name_of(CodecKind::row_int8) : slot.name);
   if (found == kCodecNames.end()) {
     return fail({ErrorKind::usage, fmt::format("there is no codec '{}'", slot.name), "",
                  known_codecs(), ""});
@@ -55,7 +60,8 @@ Result<CodecSpec> codec_spec(const CodecSlot& slot) {
     return fail({ErrorKind::usage, fmt::format("codec {} has the bound {}", slot.name, slot.bound),
                  "", "a finite bound of 0 or more", ""});
   }
-  return CodecSpec{static_cast<CodecKind>(found - kCodecNames.begin()), slot.bound, slot.relative};
+  return CodecSpec{static_cast<CodecKind>(found - kCodecNames.begin()), slot.bound, slot.relative,
+                   feedback};
 }
 
 }  // namespace shardscope::engine

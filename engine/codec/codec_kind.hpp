@@ -45,6 +45,9 @@ struct CodecSpec {
   CodecKind kind = CodecKind::raw;
   double bound = 0;      ///< largest error of a value; 0 asks for the values unchanged
   bool relative = true;  ///< bound x (largest - smallest finite value of the chunk), else absolute
+  /// What coding loses of a row is added to the row when it travels next. Whoever sends keeps it;
+  /// the payload is that of the kind.
+  bool feedback = false;
 
   friend bool operator==(const CodecSpec&, const CodecSpec&) = default;
 };

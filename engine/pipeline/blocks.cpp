@@ -142,6 +142,16 @@ Block emulated_block(const RunPlan& plan, const RankRunners& runners, const Bloc
   return block;
 }
 
+std::vector<CodecWork> codec_work_of(const RankRunners& runners) {
+  std::vector<CodecWork> all;
+  for (const auto& runner : runners) {
+    for (const std::vector<CodecWork>& of_stream : runner->codec_work()) {
+      all.insert(all.end(), of_stream.begin(), of_stream.end());
+    }
+  }
+  return all;
+}
+
 SimulationInput simulation_of(const RunPlan& plan, const RankRunners& runners, std::size_t n) {
   SimulationInput input;
   input.schedule = plan.schedule;

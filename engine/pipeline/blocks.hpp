@@ -28,6 +28,9 @@ using RankRunners = std::vector<std::unique_ptr<RankRunner>>;
                                    const BlockRequest& request, std::int64_t start_ns,
                                    Recorder* recorder);
 
+/// What codecs did in the last block, where it was traced; times of the clock.
+[[nodiscard]] std::vector<CodecWork> codec_work_of(const RankRunners& runners);
+
 /// Iteration `n` of the last block as the simulator prices it.
 [[nodiscard]] SimulationInput simulation_of(const RunPlan& plan, const RankRunners& runners,
                                             std::size_t n);

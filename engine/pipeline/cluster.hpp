@@ -9,12 +9,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "engine/batches/batch_view.hpp"
 #include "engine/comm/communicator.hpp"
 #include "engine/stream.hpp"
 #include "layout/codec_bytes.hpp"
 #include "layout/result.hpp"
+#include "profiler/codec_work.hpp"
 
 namespace shardscope::engine {
 
@@ -49,6 +51,9 @@ class Cluster {
   /// input_dist.
   [[nodiscard]] virtual std::int64_t rows(std::size_t slot) const = 0;
 
+  /// Appends what codecs did in that exchange, as `step` but for it; on the stream that ran it.
+  virtual void append_codec_work(Direction /*direction*/, const CodecWork& /*step*/,
+                                 std::vector<CodecWork>& /*out*/) const {}
   /// Coded messages of the last exchange in that direction. Between iterations.
   [[nodiscard]] virtual CodedBytes coded(Direction /*direction*/) const { return {}; }
 };

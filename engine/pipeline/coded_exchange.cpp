@@ -1,11 +1,13 @@
 #include "engine/pipeline/coded_exchange.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "layout/invariant.hpp"
+#include "profiler/clock.hpp"
 
 namespace shardscope::engine {
 
@@ -85,6 +87,26 @@ CodedBytes CodedExchange::last(Direction direction) const {
   return sum;
 }
 
+void CodedExchange::append_work(Direction direction, const CodecWork& step,
+                                std::vector<CodecWork>& out) const {
+  const std::size_t first = direction == Direction::forward ? 0 : 2;
+  for (const CodecKind kind : kAllCodecs) {
+    CodecWork work = step;
+    work.codec = name_of(kind);
+    work.start_ns = 0;
+    for (const std::size_t j : {first, first + 1}) {
+      const Share& share = jobs_[j].shares[static_cast<std::size_t>(kind)];
+      if (work.start_ns == 0) work.start_ns = share.start_ns;
+      work.encode_ns += share.encode_ns;
+      work.decode_ns += share.decode_ns;
+      work.chunks += share.chunks;
+      work.bytes_before += share.bytes.before;
+      work.bytes_after += share.bytes.after;
+    }
+    if (work.start_ns != 0) out.push_back(std::move(work));
+  }
+}
+
 void CodedExchange::enqueue(Stream& stream, Communicator& communicator, const Request& request) {
   Job& job = job_of(request);
   // The host may be an iteration ahead of the stream: the job changes when the stream gets there.
@@ -108,6 +130,7 @@ void CodedExchange::encode(Job& job) {
   const Request& request = job.request;
   std::byte* out = send_;
   job.bytes = {0, 0, 1};
+  job.shares = {};
   for (std::size_t p = 0; p < request.peers->size(); ++p) {
     const std::vector<MessageChunk>& chunks = (*request.sent)[p];
     job.send_offsets[p] = request.call.send_offsets[p];
@@ -123,23 +146,64 @@ void CodedExchange::encode(Job& job) {
   }
 }
 
-std::int64_t CodedExchange::encode_message(const Job& job, const std::vector<MessageChunk>& chunks,
+std::int64_t CodedExchange::encode_message(Job& job, const std::vector<MessageChunk>& chunks,
                                            std::byte* out) {
   std::byte* size = out;
   std::byte* at = out + 4 * chunks.size();
   for (const MessageChunk& chunk : chunks) {
     const auto room = static_cast<std::size_t>(encode_room_bytes(chunk.shape.values()));
     std::int64_t bytes = 0;
+    Share& share = job.shares[static_cast<std::size_t>(chunk.spec.kind)];
+    const std::int64_t began_ns = steady_ns();
+    if (share.start_ns == 0) share.start_ns = began_ns;
     if (chunk.shape.values() > 0) {
+      const CodecSpec spec = scaled(chunk.spec, job.request.scale);
       const auto* values = reinterpret_cast<const float*>(job.request.call.send + chunk.offset);
-      bytes = encode_chunk(scaled(chunk.spec, job.request.scale), values, chunk.shape, *scratch_,
-                           {at, room});
+      // The send buffer is the cluster's own, and packed anew every iteration.
+      bytes = chunk.feedback.lost == nullptr
+                  ? encode_chunk(spec, values, chunk.shape, *scratch_, {at, room})
+                  : encode_with_feedback(spec, chunk, const_cast<float*>(values), {at, room});
     }
+    share.encode_ns += steady_ns() - began_ns;
+    share.chunks += 1;
+    share.bytes.before += 4 * chunk.shape.values();
+    share.bytes.after += bytes + kExchangedSizeBytes;
     store_le(size, static_cast<std::uint32_t>(bytes));
     size += 4;
     at += bytes;
   }
   return at - out;
+}
+
+// Rows of a chunk are distinct. A row that is not finite leaves nothing behind.
+std::int64_t CodedExchange::encode_with_feedback(const CodecSpec& spec, const MessageChunk& chunk,
+                                                 float* values, std::span<std::byte> out) {
+  const TablePlacement& placement = plan_.placement(chunk.table);
+  const std::int64_t dim = plan_.table(chunk.table).dim;
+  const auto lost_of = [&](std::int64_t r) {
+    const std::int64_t local = plan_.workload.key == KeyType::i64
+                                   ? reinterpret_cast<const std::int64_t*>(chunk.feedback.ids)[r]
+                                   : reinterpret_cast<const std::int32_t*>(chunk.feedback.ids)[r];
+    return chunk.feedback.lost + placement.global_row(chunk.feedback.row_shard, local) * dim +
+           chunk.feedback.column_begin;
+  };
+  const std::int64_t width = chunk.shape.dim;
+  for (std::int64_t r = 0; r < chunk.shape.rows; ++r) {
+    float* lost = lost_of(r);
+    for (std::int64_t c = 0; c < width; ++c) lost[c] = values[r * width + c] += lost[c];
+  }
+  const std::int64_t bytes = encode_chunk(spec, values, chunk.shape, *scratch_, out);
+  const PayloadFault fault = decode_chunk(spec, out.first(static_cast<std::size_t>(bytes)),
+                                          chunk.shape, *scratch_, values);
+  SHARDSCOPE_CHECK(fault == nullptr, "a payload that its own decoder refuses");
+  for (std::int64_t r = 0; r < chunk.shape.rows; ++r) {
+    float* lost = lost_of(r);
+    for (std::int64_t c = 0; c < width; ++c) {
+      const float rest = lost[c] - values[r * width + c];
+      lost[c] = std::isfinite(rest) ? rest : 0;
+    }
+  }
+  return bytes;
 }
 
 void CodedExchange::take_sizes(Job& job) {
@@ -166,15 +230,11 @@ void CodedExchange::decode(Job& job) {
   const Request& request = job.request;
   for (std::size_t p = 0; p < request.peers->size(); ++p) {
     if ((*request.received)[p].empty()) continue;
-    std::byte* message = const_cast<std::byte*>(request.call.receive) + job.receive_offsets[p];
-    if (plan_.fault == Fault::corrupt_payload && job.receive_bytes[p] > 0) {
-      message[job.receive_bytes[p] - 1] ^= std::byte{1};
-    }
     if (!decode_message(job, p)) return;
   }
 }
 
-bool CodedExchange::decode_message(const Job& job, std::size_t peer) {
+bool CodedExchange::decode_message(Job& job, std::size_t peer) {
   const AllToAllV& call = job.request.call;
   const std::vector<MessageChunk>& chunks = (*job.request.received)[peer];
   ByteReader reader({call.receive + job.receive_offsets[peer],
@@ -187,12 +247,16 @@ bool CodedExchange::decode_message(const Job& job, std::size_t peer) {
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const auto payload = reader.take_bytes(load_le<std::uint32_t>(sizes.data() + 4 * i));
     PayloadFault fault = reader.failed() ? "ends too early" : nullptr;
+    Share& share = job.shares[static_cast<std::size_t>(chunks[i].spec.kind)];
+    const std::int64_t began_ns = steady_ns();
+    if (share.start_ns == 0) share.start_ns = began_ns;
     if (chunks[i].shape.values() == 0) {
       if (!payload.empty()) fault = "holds values of an empty chunk";
     } else if (fault == nullptr) {
       fault = decode_chunk(scaled(chunks[i].spec, job.request.scale), payload, chunks[i].shape,
                            *scratch_, reinterpret_cast<float*>(call.receive + chunks[i].offset));
     }
+    share.decode_ns += steady_ns() - began_ns;
     if (fault == nullptr) continue;
     fail_run(job, peer, chunks[i].table, fault);
     return false;

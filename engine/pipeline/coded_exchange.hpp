@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/codec/chunk_codec.hpp"
@@ -18,8 +19,18 @@
 #include "engine/pipeline/message_arrays.hpp"
 #include "engine/pipeline/run_plan.hpp"
 #include "layout/codec_bytes.hpp"
+#include "profiler/codec_work.hpp"
 
 namespace shardscope::engine {
+
+/// Error feedback of a chunk's rows: what coding has lost of every row of the table so far, and
+/// which rows the chunk has.
+struct ChunkFeedback {
+  float* lost = nullptr;           ///< rows x dim of the table; null: none is kept
+  const std::byte* ids = nullptr;  ///< local rows of the row shard, in the workload's key type
+  std::int32_t row_shard = 0;
+  std::int32_t column_begin = 0;
+};
 
 /// A part of a message: rows x dim fp32 values of one table.
 struct MessageChunk {
@@ -27,6 +38,7 @@ struct MessageChunk {
   CodecSpec spec;
   std::int64_t offset = 0;  ///< bytes in the uncoded buffer
   ChunkShape shape;
+  ChunkFeedback feedback;
 };
 
 /// Chunks by peer; empty for peers whose messages travel uncoded. Sender and receiver list the
@@ -72,7 +84,21 @@ class CodedExchange {
   /// What this rank sent in the last exchanges of that direction.
   [[nodiscard]] CodedBytes last(Direction direction) const;
 
+  /// Appends what each codec did in them, as `step` but for what the codec did; times of the clock.
+  /// On the stream that ran them.
+  void append_work(Direction direction, const CodecWork& step, std::vector<CodecWork>& out) const;
+
  private:
+  /// One codec's part of an exchange.
+  struct Share {
+    std::int64_t start_ns = 0;  ///< of its first chunk; 0: it had none
+    std::int64_t encode_ns = 0;
+    std::int64_t decode_ns = 0;
+    std::int64_t chunks = 0;
+    CodedBytes bytes;
+  };
+  using Shares = std::array<Share, kAllCodecs.size()>;
+
   /// One all-to-all in hand: a cluster has at most a flat and a rail exchange in each direction.
   struct Job {
     Request request;
@@ -80,15 +106,19 @@ class CodedExchange {
     std::vector<std::int64_t> send_offsets, send_bytes, receive_offsets, receive_bytes;
     std::vector<std::int64_t> totals_out, totals_in;
     CodedBytes bytes;
+    Shares shares;
   };
 
   [[nodiscard]] Job& job_of(const Request& request);
   void encode(Job& job);
   void take_sizes(Job& job);
   void decode(Job& job);
-  [[nodiscard]] std::int64_t encode_message(const Job& job, const std::vector<MessageChunk>& chunks,
+  [[nodiscard]] std::int64_t encode_message(Job& job, const std::vector<MessageChunk>& chunks,
                                             std::byte* out);
-  [[nodiscard]] bool decode_message(const Job& job, std::size_t peer);
+  /// Adds what was lost of the chunk's rows to them, and keeps what coding them loses now.
+  [[nodiscard]] std::int64_t encode_with_feedback(const CodecSpec& spec, const MessageChunk& chunk,
+                                                  float* values, std::span<std::byte> out);
+  [[nodiscard]] bool decode_message(Job& job, std::size_t peer);
   void fail_run(const Job& job, std::size_t peer, std::int32_t table, const char* reason) const;
 
   const RunPlan& plan_;

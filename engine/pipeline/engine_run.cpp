@@ -148,6 +148,7 @@ std::unique_ptr<RunPlan> EngineRun::make_plan(const Layout& layout) const {
   plan->loss_scale = static_cast<float>(config_.loss_scale);
   plan->decay = config_.decay;
   plan->fault = config_.fault;
+  plan->wrap_communicator = config_.wrap_communicator;
   return plan;
 }
 
@@ -200,11 +201,19 @@ Result<Block> EngineRun::run(std::int32_t iterations, Recorder* recorder) {
   const std::int64_t epoch_ns = recorder != nullptr ? recorder->epoch_ns() : epoch_ns_;
   if (!emulated) {
     if (recorder != nullptr) record_behind(request, *recorder);
-    return measured_block(*plan_, runners_, request, epoch_ns);
+    Block block = measured_block(*plan_, runners_, request, epoch_ns);
+    block.codec_work = codec_work_of(runners_);
+    for (CodecWork& work : block.codec_work) work.start_ns -= epoch_ns;
+    return block;
   }
   // Virtual time never goes back: a block may have taken longer on it than by the clock.
   const std::int64_t start_ns = std::max(began_ns, virtual_ns_);
   Block block = emulated_block(*plan_, runners_, request, start_ns - epoch_ns, recorder);
+  block.codec_work = codec_work_of(runners_);
+  for (CodecWork& work : block.codec_work) {
+    const auto n = static_cast<std::size_t>(work.iteration - request.first_iteration);
+    work.start_ns = block.iterations[n].start_ns;
+  }
   if (!block.iterations.empty()) virtual_ns_ = block.iterations.back().end_ns + epoch_ns;
   return block;
 }
@@ -253,6 +262,7 @@ Status EngineRun::rebuild(const Layout& layout) {
   if (Status status = admit_memory(*plan, reclaimed); !status) return status;
   const std::vector<TableImage> tables = read_tables();
   const DenseImage dense = read_dense();
+  const FeedbackImage feedback = read_feedback();
   runners_.clear();
   std::swap(plan_, plan);
   Status status = make_ranks();
@@ -263,7 +273,37 @@ Status EngineRun::rebuild(const Layout& layout) {
   }
   write_tables(tables);
   write_dense(dense);
+  write_feedback(feedback);
   return status;
+}
+
+EngineRun::FeedbackImage EngineRun::read_feedback() const {
+  FeedbackImage image;
+  for (const auto& runner : runners_) {
+    Arena& arena = runner->memory().arena();
+    std::vector<std::vector<float>>& of_rank = image.emplace_back();
+    for (std::size_t t = 0; t < plan_->workload.tables.size(); ++t) {
+      const auto table = static_cast<std::int32_t>(t);
+      std::vector<float>& lost = of_rank.emplace_back();
+      if (!arena.has("ub.feedback", table)) continue;
+      const auto* from = arena.get<float>("ub.feedback", table);
+      lost.assign(from, from + plan_->table(table).rows * plan_->table(table).dim);
+    }
+  }
+  return image;
+}
+
+// A table that has left UB, or no longer feeds back, has nothing to be added to.
+void EngineRun::write_feedback(const FeedbackImage& image) {
+  for (std::size_t rank = 0; rank < runners_.size(); ++rank) {
+    Arena& arena = runners_[rank]->memory().arena();
+    for (std::size_t t = 0; t < image[rank].size(); ++t) {
+      const auto table = static_cast<std::int32_t>(t);
+      const std::vector<float>& lost = image[rank][t];
+      if (lost.empty() || !arena.has("ub.feedback", table)) continue;
+      std::copy(lost.begin(), lost.end(), arena.get<float>("ub.feedback", table));
+    }
+  }
 }
 
 // Replicas are equal: the first rank speaks for all.

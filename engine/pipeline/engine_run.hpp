@@ -45,6 +45,9 @@ class EngineRun final : public Engine {
     std::vector<std::byte> state;
   };
 
+  /// What error feedback keeps of every table, by rank; empty where it keeps nothing.
+  using FeedbackImage = std::vector<std::vector<std::vector<float>>>;
+
   [[nodiscard]] Result<std::vector<RankBatch>> parts_of(const BatchSource& source,
                                                         std::int64_t iteration) const;
   [[nodiscard]] Status make_batches();
@@ -56,6 +59,8 @@ class EngineRun final : public Engine {
   void write_tables(const std::vector<TableImage>& images);
   [[nodiscard]] DenseImage read_dense() const;
   void write_dense(const DenseImage& image);
+  [[nodiscard]] FeedbackImage read_feedback() const;
+  void write_feedback(const FeedbackImage& image);
   [[nodiscard]] Status rebuild(const Layout& layout);
   [[nodiscard]] Status make_room(const std::vector<RankBatch>& parts);
   [[nodiscard]] Status evaluate_batch(const std::vector<RankBatch>& parts);

@@ -14,7 +14,6 @@ enum class Fault : std::uint8_t {
   hierarchical_calls_flat,  ///< hierarchical tables are exchanged flat
   ub_sends_everything,      ///< UB does not remove duplicates
   missing_wait,             ///< the waits of the schedule are not enqueued
-  corrupt_payload,          ///< a bit of every coded message is flipped on its way
 };
 
 }  // namespace shardscope::engine

@@ -83,8 +83,10 @@ RankRunner::RankRunner(const RunPlan& plan, Parts parts, Fabric& fabric, StreamM
     labels_.push_back(fmt::format("{} {}", to_string(step.work), to_string(step.stage)));
   }
   for (std::int32_t s = 0; s < plan.schedule.streams; ++s) {
+    std::unique_ptr<Communicator> communicator = fabric.communicator(rank, s);
+    if (plan.wrap_communicator) communicator = plan.wrap_communicator(std::move(communicator));
     communicators_.push_back(
-        std::make_unique<ProbedCommunicator>(fabric.communicator(rank, s), plan.topology));
+        std::make_unique<ProbedCommunicator>(std::move(communicator), plan.topology));
   }
   const SchedulePresence presence = presence_of(plan.workload, plan.layout);
   const auto place = [&](ClusterType type, std::unique_ptr<Cluster> cluster) {
@@ -94,6 +96,7 @@ RankRunner::RankRunner(const RunPlan& plan, Parts parts, Fabric& fabric, StreamM
   if (presence.rb) place(ClusterType::RB, std::make_unique<RbCluster>(plan, *memory_, ops));
   if (presence.ub) place(ClusterType::UB, std::make_unique<UbCluster>(plan, *memory_, ops));
   step_events_.resize(plan.schedule.steps.size());
+  codec_work_.resize(streams_.size());
   for (std::vector<Event>& ends : ends_) ends.resize(streams_.size());
   prefetch_times_.resize(plan.schedule.steps.size());
   used_prefetch_times_.resize(plan.schedule.steps.size());
@@ -120,6 +123,8 @@ Status RankRunner::run(const BlockRequest& request) {
   for (const auto& stream : streams_) stream->resolve_marks();
   times_.assign(steps * static_cast<std::size_t>(request.iterations), {});
   recorder_ = request.recorder;
+  traced_ = request.traced;
+  for (std::vector<CodecWork>& of_stream : codec_work_) of_stream.clear();
   loss_sums_.assign(static_cast<std::size_t>(request.iterations), 0);
   if (Status status = prefetch_first(request.first_iteration); !status) return status;
   for (std::int32_t n = 0; n < request.iterations; ++n) {
@@ -337,7 +342,9 @@ Status RankRunner::evaluate(const RankBatch& given, std::int64_t iteration) {
 void RankRunner::end_step(Stream& stream, StepTimes* times, std::size_t index,
                           std::int64_t iteration) {
   stream.mark(&times->end);
-  if (recorder_ == nullptr || stream.has_device_clock()) return;
+  if (stream.has_device_clock()) return;  // no codecs there, and its spans come behind the block
+  if (traced_) stream.enqueue([this, index, iteration] { record_codecs(index, iteration); });
+  if (recorder_ == nullptr) return;
   stream.enqueue([this, times, index, iteration] { record(index, iteration, *times, *recorder_); });
 }
 
@@ -348,6 +355,20 @@ void RankRunner::record_iteration(const BlockRequest& request, std::int32_t n,
   for (std::size_t i = 0; i < steps.size(); ++i) {
     record(i, request.first_iteration + n + (steps[i].next_batch ? 1 : 0), times[i], recorder);
   }
+}
+
+void RankRunner::record_codecs(std::size_t index, std::int64_t iteration) {
+  const ScheduleStep& step = plan_.schedule.steps[index];
+  const bool forward = step.stage == Stage::network_forward;
+  const Cluster* cluster = cluster_of(step.work);
+  if (cluster == nullptr || (!forward && step.stage != Stage::network_backward)) return;
+  CodecWork work;
+  work.iteration = static_cast<std::int32_t>(iteration);
+  work.rank = memory_->rank();
+  work.stage = step.stage;
+  work.work = step.work;
+  cluster->append_codec_work(forward ? Direction::forward : Direction::backward, work,
+                             codec_work_[step.stream]);
 }
 
 RankTraffic RankRunner::traffic() const {

@@ -70,6 +70,10 @@ class RankRunner {
   [[nodiscard]] RankTraffic traffic() const;
   /// What codecs made of the last iteration's messages.
   [[nodiscard]] Engine::CodedTraffic coded() const;
+  /// What codecs did in the last block, by stream; empty where it was not traced.
+  [[nodiscard]] const std::vector<std::vector<CodecWork>>& codec_work() const {
+    return codec_work_;
+  }
   /// A prefetched batch must not be used any more (its tables or batches have changed).
   void forget_prefetch() { prefetched_iteration_ = -1; }
 
@@ -107,6 +111,7 @@ class RankRunner {
   void end_step(Stream& stream, StepTimes* times, std::size_t index, std::int64_t iteration);
   void record(std::size_t index, std::int64_t iteration, const StepTimes& times,
               Recorder& recorder) const;
+  void record_codecs(std::size_t index, std::int64_t iteration);
 
   const RunPlan& plan_;
   std::unique_ptr<RankMemory> memory_;
@@ -127,7 +132,9 @@ class RankRunner {
   std::vector<StepTimes> prefetch_times_;       ///< of the steps that prepared the next batch
   std::vector<StepTimes> used_prefetch_times_;  ///< of the last iteration's batch
   std::vector<std::vector<float>> given_values_;
+  std::vector<std::vector<CodecWork>> codec_work_;  ///< by stream: its tasks append to it
   std::int64_t prefetched_iteration_ = -1;
+  bool traced_ = false;           ///< the block
   Recorder* recorder_ = nullptr;  ///< of the block
 };
 

@@ -39,6 +39,10 @@ class RbCluster final : public Cluster {
   void local_reduce(const StageCall& call) override;
   void allreduce(const StageCall& /*call*/) override {}
   void update(const StageCall& call) override;
+  void append_codec_work(Direction direction, const CodecWork& step,
+                         std::vector<CodecWork>& out) const override {
+    coded_.append_work(direction, step, out);
+  }
   [[nodiscard]] CodedBytes coded(Direction direction) const override {
     return coded_.last(direction);
   }

@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "engine/codec/bound_decay.hpp"
+#include "engine/comm/communicator.hpp"
 #include "engine/pipeline/faults.hpp"
 #include "layout/buffers.hpp"
 #include "layout/bytes.hpp"
@@ -38,6 +41,7 @@ struct RunPlan {
   float loss_scale = 1;
   BoundDecay decay;  ///< of the bounds of the layout's codecs
   Fault fault = Fault::none;
+  std::function<std::unique_ptr<Communicator>(std::unique_ptr<Communicator>)> wrap_communicator;
   Device* device = nullptr;      ///< null: the cpu device
   WorkTracer* tracer = nullptr;  ///< null: nobody hears of the ranks' steps
 

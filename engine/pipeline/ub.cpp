@@ -1,5 +1,6 @@
 #include "engine/pipeline/ub.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include <fmt/format.h>
@@ -55,6 +56,10 @@ void UbCluster::place_table(std::int32_t t) {
   }
   state.request_counts = arena.get<std::int64_t>("ub.request_counts", t);
   state.rows = arena.get<float>("ub.rows", t);
+  if (arena.has("ub.feedback", t)) {
+    state.lost = arena.get<float>("ub.feedback", t);
+    std::fill_n(state.lost, plan_.table(t).rows * plan_.table(t).dim, 0.0F);
+  }
   state.index = sorted_index_of(arena, "ub.consumer.", "", t, state.weighted);
   state.reduce.unique_count = state.index.unique_count;
   state.reduce.offsets = state.index.offsets;
@@ -93,6 +98,9 @@ void UbCluster::place_batch(Batch& batch, const char* next) {
     batch.slots.push_back(arena.get<std::uint32_t>(std::string("ub.slots") + next, state.table));
     batch.asked.emplace_back(state.requests.size());
     batch.first.emplace_back(state.requests.size());
+    batch.feedback_ids.push_back(
+        state.lost == nullptr ? nullptr
+                              : arena.get(std::string("ub.feedback.ids") + next, state.table));
   }
   const Messages largest(plan_.workload, plan_.topology, plan_.layout, plan_.routes,
                          plan_.capacity);

@@ -35,6 +35,10 @@ class UbCluster final : public Cluster {
   void local_reduce(const StageCall& call) override;
   void allreduce(const StageCall& /*call*/) override {}
   void update(const StageCall& call) override;
+  void append_codec_work(Direction direction, const CodecWork& step,
+                         std::vector<CodecWork>& out) const override {
+    coded_.append_work(direction, step, out);
+  }
   [[nodiscard]] CodedBytes coded(Direction direction) const override {
     return coded_.last(direction);
   }
@@ -48,6 +52,7 @@ class UbCluster final : public Cluster {
     std::vector<void*> requests;  ///< local rows by row shard
     std::int64_t* request_counts = nullptr;
     float* rows = nullptr;  ///< asked rows x dim, row shard after row shard
+    float* lost = nullptr;  ///< error feedback: rows x dim of the table; null: none
     SortedIndex index;      ///< of the ids by slot
     SegmentReduce reduce;
   };
@@ -76,6 +81,8 @@ class UbCluster final : public Cluster {
     std::vector<Dedup> dedup;                         ///< by table
     std::vector<GroupIds> group;                      ///< by table, without dedup
     std::vector<CopyBytes> pack_ids;
+    std::vector<std::byte*> feedback_ids;  ///< by table, as its requests; null without feedback
+    std::vector<CopyBytes> keep_ids;       ///< requests, which the next batch overwrites
     std::vector<GatherRows> replies;
     std::vector<CopyColumns> assemble;
     LookupLists lookups;
@@ -109,6 +116,8 @@ class UbCluster final : public Cluster {
   void fill_owner_index(Batch& batch);
   void fill_chunks(Batch& batch);
   void fill_chunks(Batch& batch, Direction direction);
+  [[nodiscard]] ChunkFeedback feedback_of(const Batch& batch, const RowUnit& unit,
+                                          std::int32_t column) const;
   void exchange(const StageCall& call, Direction direction, const AllToAllV& arrays);
 
   const RunPlan& plan_;

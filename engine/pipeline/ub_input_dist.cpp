@@ -29,6 +29,7 @@ Status UbCluster::input_dist(const StageCall& call) {
   call.communicator.alltoall_v(
       call.stream, Group::flat,
       all_to_all(ids_send_, batch.ids_sent, batch.ids_receive, batch.ids_received));
+  ops_.copy_bytes(call.stream, batch.keep_ids);
   fill_replies(batch);
   fill_assembly(batch);
   fill_lookups(batch, call.batch);
@@ -91,6 +92,16 @@ Status UbCluster::fill_messages(Batch& batch) {
       before += batch.asked[i][j];
       const RowUnit unit{tables_[i].table, static_cast<std::int32_t>(j), 0};
       if (Status status = check_count(unit, rank_, batch.asked[i][j]); !status) return status;
+    }
+  }
+  batch.keep_ids.clear();
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    if (tables_[i].lost == nullptr) continue;
+    const auto* first = static_cast<const std::byte*>(tables_[i].requests.front());
+    for (std::size_t j = 0; j < batch.asked[i].size(); ++j) {
+      const auto* ids = static_cast<const std::byte*>(tables_[i].requests[j]);
+      batch.keep_ids.push_back(
+          {ids, batch.feedback_ids[i] + (ids - first), batch.asked[i][j] * key_bytes_});
     }
   }
   batch.pack_ids.clear();

@@ -89,7 +89,10 @@ void UbCluster::fill_chunks(Batch& batch, Direction direction) {
     const TablePlacement& placement = plan_.placement(unit.table);
     for (std::int32_t k = 0; k < placement.column_shards(); ++k) {
       if (placement.owner(unit.row, k) != owner) continue;
-      chunks.push_back({unit.table, spec, offset, {rows, placement.width(k)}});
+      chunks.push_back({unit.table, spec, offset, {rows, placement.width(k)}, {}});
+      // Gradients are sent by the consumer.
+      const bool sends = owner != rank_ && direction == Direction::backward;
+      if (spec.feedback && sends) chunks.back().feedback = feedback_of(batch, unit, k);
       offset += rows * placement.width(k) * wire_bytes_;
     }
     return offset;
@@ -112,6 +115,17 @@ void UbCluster::fill_chunks(Batch& batch, Direction direction) {
   }
   CodedExchange::drop_raw(as_owner);
   CodedExchange::drop_raw(as_consumer);
+}
+
+ChunkFeedback UbCluster::feedback_of(const Batch& batch, const RowUnit& unit,
+                                     std::int32_t column) const {
+  const std::size_t i = table_at_[static_cast<std::size_t>(unit.table)];
+  const TableState& state = tables_[i];
+  const auto* requests =
+      static_cast<const std::byte*>(state.requests[static_cast<std::size_t>(unit.row)]);
+  const auto* first = static_cast<const std::byte*>(state.requests.front());
+  return {state.lost, batch.feedback_ids[i] + (requests - first), unit.row,
+          plan_.placement(unit.table).column_begin(column)};
 }
 
 // The consumer looks its ids up in the asked rows by slot, and reduces gradients by slot.

@@ -76,6 +76,9 @@ TEST_F(CodecCommand, ListsEveryCodec) {
 TEST_F(CodecCommand, RefusesWhatIsNotAChunk) {
   write_values("waves.f32", waves(10));
   EXPECT_EQ(run({"none.f32", "--rows", "2", "--dim", "5"}).code, 1);
+  const ProgramResult folder = run({".", "--rows", "2", "--dim", "5"});
+  EXPECT_EQ(folder.code, 1);
+  EXPECT_NE(folder.err.find("is a directory"), std::string::npos) << folder.err;
   EXPECT_EQ(run({"waves.f32", "--rows", "3", "--dim", "5"}).code, 1);
   EXPECT_EQ(run({"waves.f32", "--rows", "2", "--dim", "5", "--codec", "gzip"}).code, 1);
   EXPECT_EQ(run({"waves.f32", "--rows", "2", "--dim", "5", "--bound", "-1"}).code, 1);
@@ -151,6 +154,46 @@ TEST_F(CompressionCommands, TrainingThroughACodecLearns) {
   const CodecJson curve = CodecJson::parse(result.out)["curve"];
   EXPECT_LT(curve[1]["loss"].get<double>(), curve[0]["loss"].get<double>());
   EXPECT_GT(curve[1]["auc"].get<double>(), 0.5);
+}
+
+TEST_F(CompressionCommands, TrainingWithChosenCodecsTellsWhyAndWritesItsCurve) {
+  const ProgramResult result = run_program(
+      {"train",     "--workload", "criteo-kaggle", "--rows-cap",   "100",  "--batch",
+       "128",       "--topology", "host-cpu:2x1",  "--iterations", "4",    "--evaluate-every",
+       "2",         "--codec",    "auto",          "--wire",       "0.01", "--curve",
+       "curve.csv", "--session",  "t.shardscope",  "--json"},
+      folder_.path());
+  ASSERT_EQ(result.code, 0) << result.err;
+  const CodecJson json = CodecJson::parse(result.out);
+  ASSERT_EQ(json["codecs"].size(), 26U);
+  // Over 10 MB/s every codec pays.
+  EXPECT_NE(json["codecs"][0]["codec"], "raw");
+  EXPECT_NE(json["codecs"][0]["reason"].get<std::string>().find("breaks even"), std::string::npos);
+  std::ifstream curve(folder_.path() / "curve.csv");
+  std::string line;
+  ASSERT_TRUE(std::getline(curve, line));
+  EXPECT_EQ(line, "iteration,samples,train_loss,loss,auc");
+  int points = 0;
+  while (std::getline(curve, line)) ++points;
+  EXPECT_EQ(points, 2);
+}
+
+TEST_F(CompressionCommands, ProfilesAndSessionsTellWhatCodecsDid) {
+  const CodecJson profile = json({"profile", "--topology", "host-cpu:2x1", "--iterations", "3",
+                                  "--codec", "dedup-fixed", "--session", "p.shardscope"});
+  ASSERT_FALSE(profile["compression"].empty());
+  for (const CodecJson& one : profile["compression"]) {
+    EXPECT_GT(one["ratio"].get<double>(), 1);
+    EXPECT_GT(one["encode_ms"].get<double>(), 0);
+    EXPECT_GT(one["decode_ms"].get<double>(), 0);
+  }
+  const ProgramResult inspected =
+      run_program({"inspect", "p.shardscope", "--json"}, folder_.path());
+  ASSERT_EQ(inspected.code, 0) << inspected.err;
+  const CodecJson run = CodecJson::parse(inspected.out)["runs"][0];
+  EXPECT_EQ(run["compression"], profile["compression"]);
+  const ProgramResult text = run_program({"inspect", "p.shardscope"}, folder_.path());
+  EXPECT_NE(text.out.find("dedup-fixed"), std::string::npos) << text.out;
 }
 
 TEST_F(CompressionCommands, TrainingThroughACodecNeedsTwoDomains) {

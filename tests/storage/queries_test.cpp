@@ -5,6 +5,7 @@
 #include <random>
 
 #include "storage/access.hpp"
+#include "storage/queries/codecs.hpp"
 #include "storage/queries/runs.hpp"
 #include "storage/queries/stages.hpp"
 #include "storage/queries/timeline.hpp"
@@ -196,6 +197,45 @@ TEST_F(Queries, ATimelinesRowsAreFoundThroughTheIndex) {
   EXPECT_THAT(plan, testing::HasSubstr("spans_track_start"));
   EXPECT_THAT(plan, testing::HasSubstr("(track=? AND start_ns>?)"));
   EXPECT_THAT(plan, testing::Not(testing::HasSubstr("TEMP B-TREE")));
+}
+
+TEST_F(Queries, WhatCodecsDidIsSummedByStageClusterAndCodec) {
+  SessionWriter writer(session_);
+  const std::int64_t run = writer.begin_run(test::sample_run()).value();
+  CodecSum expected;
+  for (std::int32_t iteration = 0; iteration < 3; ++iteration) {
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      CodecWork work{iteration,
+                     rank,
+                     Stage::network_forward,
+                     Work::UB,
+                     "dedup-huffman",
+                     1000 + iteration,
+                     50,
+                     40,
+                     7,
+                     4096,
+                     300 + 10 * iteration};
+      writer.codec_work(run, {&work, 1});
+      expected.add(work);
+      work.stage = Stage::network_backward;
+      work.codec = "bf16";
+      writer.codec_work(run, {&work, 1});
+      expected.add(work);
+    }
+  }
+  ASSERT_TRUE(writer.end_run(run, {}));
+  const auto totals = run_codecs(session_, run);
+  ASSERT_TRUE(totals);
+  EXPECT_EQ(*totals, expected.totals());
+  ASSERT_EQ(totals->size(), 2u);
+  const CodecTotals& forward = totals->front();
+  EXPECT_EQ(forward.codec, "dedup-huffman");
+  EXPECT_EQ(forward.chunks, 42);
+  EXPECT_DOUBLE_EQ(forward.ratio(), 4096.0 / 310);
+  EXPECT_DOUBLE_EQ(forward.before_per_iteration(), 2 * 4096);
+  EXPECT_DOUBLE_EQ(forward.encode_ms(), 50e-6);
+  EXPECT_TRUE(run_codecs(session_, run + 1)->empty());
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "engine/codec/codec_kind.hpp"
+#include "engine/run_recorder.hpp"
+#include "forwarding_communicator.hpp"
 #include "layout/bytes.hpp"
 #include "layout/codec_bytes.hpp"
 #include "run_case.hpp"
@@ -102,6 +104,55 @@ PipelineCase two_host_case(const CodecSlot& forward, const CodecSlot& backward) 
   return value;
 }
 
+/// A message of a stage, and the table it is about.
+struct Damage {
+  std::string stage;
+  std::int32_t sender = 0;
+  std::int32_t receiver = 0;
+  std::string table;
+};
+
+/// Flips a bit of such messages at that byte (from the end where negative).
+class DamagingCommunicator final : public ForwardingCommunicator {
+ public:
+  DamagingCommunicator(std::unique_ptr<Communicator> inner, Damage damage, std::int64_t position)
+      : ForwardingCommunicator(std::move(inner)), damage_(std::move(damage)), position_(position) {}
+
+  void set_label(const char* label) override {
+    label_ = label;
+    ForwardingCommunicator::set_label(label);
+  }
+  void alltoall_v(Stream& stream, Group group, const AllToAllV& call) override {
+    ForwardingCommunicator::alltoall_v(stream, group, call);
+    if (rank() != damage_.receiver || label_ != damage_.stage || group != Group::flat) return;
+    stream.enqueue([this, call] {
+      const std::int64_t bytes = call.receive_bytes[damage_.sender];
+      if (bytes == 0) return;
+      const std::int64_t at = position_ < 0 ? bytes + position_ : position_;
+      call.receive[call.receive_offsets[damage_.sender] + at] ^= std::byte{16};
+    });
+  }
+
+ private:
+  Damage damage_;
+  std::string label_;
+  std::int64_t position_;
+};
+
+struct TestSink final : RecordSink {
+  std::vector<CodecWork> codecs;
+
+  Result<std::int64_t> begin_run(const RunInfo&) override { return 1; }
+  void spans(std::int64_t, std::span<const Span>) override {}
+  void iterations(std::int64_t, std::span<const Iteration>) override {}
+  void activities(std::int64_t, std::span<const ActivityRecord>) override {}
+  void codec_work(std::int64_t, std::span<const CodecWork> batch) override {
+    codecs.insert(codecs.end(), batch.begin(), batch.end());
+  }
+  void dropped(std::int64_t, std::int64_t) override {}
+  Status end_run(std::int64_t, const RunSummary&) override { return {}; }
+};
+
 LinkBytes sum_of(const std::vector<RankTraffic>& traffic, Stage stage, Work work) {
   LinkBytes sum;
   for (const RankTraffic& rank : traffic) {
@@ -179,17 +230,72 @@ TEST(Coded, CountedBytesAreWhatTheCodecsReport) {
 
 TEST(Coded, DamageOnTheWireEndsTheRunWithRankTableAndReason) {
   for (const CommKind comm : {CommKind::threads, CommKind::loopback}) {
-    PipelineCase value = two_host_case({"dedup-fixed", 0.03, true}, {});
+    for (const Damage& damage :
+         {Damage{"RB network_forward", 3, 1, "pooled"}, Damage{"UB network_forward", 2, 1, "rows"},
+          Damage{"UB network_backward", 3, 0, "rows"}}) {
+      for (const std::int64_t position : {0, 3, 9, -1}) {
+        PipelineCase value = two_host_case({"dedup-fixed", 0.03, true}, {"row-int8", 0, true});
+        value.comm = comm;
+        const auto engine = engine_of(value, Fault::none, [&](std::unique_ptr<Communicator> inner) {
+          return std::make_unique<DamagingCommunicator>(std::move(inner), damage, position);
+        });
+        ASSERT_TRUE(engine);
+        const auto block = (*engine)->run(2, nullptr);
+        ASSERT_FALSE(block) << damage.stage << " byte " << position;
+        const std::string text = to_string(block.error());
+        EXPECT_EQ(block.error().kind, ErrorKind::runtime);
+        for (const std::string& part :
+             {fmt::format("rank {}", damage.receiver), fmt::format("from rank {}", damage.sender),
+              fmt::format("table {}", damage.table)}) {
+          EXPECT_NE(text.find(part), std::string::npos) << part << ": " << text;
+        }
+        if (position < 0) {
+          EXPECT_NE(text.find("wrong checksum"), std::string::npos) << text;
+        }
+      }
+    }
+  }
+}
+
+TEST(Coded, TracedBlocksTellWhatEveryCodecDid) {
+  for (const CommKind comm : {CommKind::threads, CommKind::loopback}) {
+    PipelineCase value = two_host_case({"dedup-huffman", 0.03, true}, {"bf16", 0, true});
     value.comm = comm;
-    const auto engine = engine_of(value, Fault::corrupt_payload);
+    value.layout.tables[1].codecs = CodecSlots{};
+    value.layout.tables[1].codecs->forward_inter = {"fixed", 0.01, true};
+    const auto engine = engine_of(value);
     ASSERT_TRUE(engine);
-    const auto block = (*engine)->run(1, nullptr);
-    ASSERT_FALSE(block);
-    const std::string text = to_string(block.error());
-    EXPECT_EQ(block.error().kind, ErrorKind::runtime);
-    EXPECT_NE(text.find("rank"), std::string::npos) << text;
-    EXPECT_NE(text.find("table pooled"), std::string::npos) << text;
-    EXPECT_NE(text.find("wrong checksum"), std::string::npos) << text;
+    TestSink sink;
+    const auto recorder = RunRecorder::begin(sink, {}, **engine);
+    ASSERT_TRUE(recorder);
+    ASSERT_TRUE((*recorder)->run_block(**engine, 2, BlockUse::measured));
+    EXPECT_TRUE(sink.codecs.empty());
+    ASSERT_TRUE((*recorder)->run_block(**engine, 3, BlockUse::traced));
+    const std::vector<CodecTotals> totals = (*recorder)->codecs();
+    ASSERT_EQ(totals.size(), 3U);  // RB forward and backward, UB forward
+    std::int64_t before = 0;
+    for (const Engine::CodedTraffic& rank : (*engine)->coded()) {
+      for (const auto& cluster : rank) before += cluster[0].before + cluster[1].before;
+    }
+    for (const CodecTotals& one : totals) {
+      EXPECT_EQ(one.iterations, 3);
+      EXPECT_EQ(one.ranks, 4);
+      EXPECT_GT(one.ratio(), 1) << one.codec;
+      EXPECT_GT(one.encode_ns, 0);
+      EXPECT_GT(one.decode_ns, 0);
+      EXPECT_EQ(one.codec, one.work == Work::UB                  ? "fixed"
+                           : one.stage == Stage::network_forward ? "dedup-huffman"
+                                                                 : "bf16");
+    }
+    // The last iteration's share of what all three sent: bags are equal, asked rows nearly so.
+    EXPECT_GT(sink.codecs.size(), 3U * 4);
+    std::int64_t last = 0;
+    for (const CodecWork& work : sink.codecs) {
+      EXPECT_GE(work.start_ns, 0);
+      if (work.iteration == 4) last += work.bytes_before;
+    }
+    EXPECT_EQ(last, before);
+    ASSERT_TRUE((*recorder)->end({}));
   }
 }
 
@@ -208,10 +314,63 @@ TEST(Coded, EveryScheduleAndCommunicatorRunsThem) {
   }
 }
 
+/// Largest difference of a table's weights.
+double weight_difference(const Engine& a, const Engine& b, std::int32_t table) {
+  const std::vector<float> x = a.weights(table);
+  const std::vector<float> y = b.weights(table);
+  double largest = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    largest = std::max(largest, std::fabs(static_cast<double>(x[i]) - static_cast<double>(y[i])));
+  }
+  return largest;
+}
+
+std::unique_ptr<Engine> fed_back(const char* backward, ScheduleKind schedule) {
+  PipelineCase value = two_host_case({}, {"row-int8", 0, true});
+  value.schedule = schedule;
+  value.layout.tables[1].codecs = CodecSlots{};
+  value.layout.tables[1].codecs->backward_inter = {backward, 0, true};
+  auto engine = engine_of(value);
+  EXPECT_TRUE(engine) << to_string(engine.error());
+  return engine ? std::move(*engine) : nullptr;
+}
+
+// Without feedback the errors of many iterations add up like a random walk; with it what is missing
+// is never more than the last iteration's.
+TEST(Coded, ErrorFeedbackKeepsWeightsCloserThanCodingAlone) {
+  for (const ScheduleKind schedule : {ScheduleKind::serial, ScheduleKind::inter}) {
+    const auto exact = fed_back("raw", schedule);
+    const auto coded = fed_back("row-int8", schedule);
+    const auto fed = fed_back("row-int8-ef", schedule);
+    for (Engine* engine : {exact.get(), coded.get(), fed.get()}) {
+      ASSERT_TRUE(engine->run(400, nullptr));
+    }
+    const double without = weight_difference(*exact, *coded, 1);
+    const double with = weight_difference(*exact, *fed, 1);
+    EXPECT_GT(with, 0);
+    EXPECT_LT(with, without / 2) << "without " << without;
+  }
+}
+
+TEST(Coded, WhatErrorFeedbackKeepsOutlivesANewLayout) {
+  const auto whole = fed_back("row-int8-ef", ScheduleKind::intra);
+  const auto cut = fed_back("row-int8-ef", ScheduleKind::intra);
+  ASSERT_TRUE(whole->run(12, nullptr));
+  ASSERT_TRUE(cut->run(5, nullptr));
+  ASSERT_TRUE(cut->apply(cut->config().layout));
+  ASSERT_TRUE(cut->run(7, nullptr));
+  EXPECT_EQ(weight_difference(*whole, *cut, 1), 0);
+  const std::int64_t state_bytes = 300 * 16 * 4;
+  EXPECT_GE(whole->arena_peak_bytes()[0],
+            fed_back("row-int8", ScheduleKind::intra)->arena_peak_bytes()[0] + state_bytes);
+}
+
 TEST(Coded, LayoutsThatTheEngineCannotCodeAreRefused) {
   PipelineCase value = two_host_case({"bf16", 0.01, true}, {});
   EXPECT_EQ(engine_of(value).error().kind, ErrorKind::usage);  // no bound is kept
   value = two_host_case({"gzip", 0, true}, {});
+  EXPECT_EQ(engine_of(value).error().kind, ErrorKind::usage);
+  value = two_host_case({}, {"row-int8-ef", 0, true});  // RB has no rows to keep errors of
   EXPECT_EQ(engine_of(value).error().kind, ErrorKind::usage);
   value = two_host_case({"fixed", 0.01, true}, {});
   value.workload.wire = DType::bf16;

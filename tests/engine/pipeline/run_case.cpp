@@ -94,7 +94,8 @@ std::optional<std::string> compare_arena(const PipelineCase& value, const Engine
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> engine_of(const PipelineCase& value, Fault fault) {
+Result<std::unique_ptr<Engine>> engine_of(const PipelineCase& value, Fault fault,
+                                          CommunicatorWrapper wrap) {
   EngineConfig config;
   config.workload = value.workload;
   config.topology = value.topology;
@@ -108,6 +109,7 @@ Result<std::unique_ptr<Engine>> engine_of(const PipelineCase& value, Fault fault
   config.deferred_streams = value.deferred;
   config.device = value.device;
   config.fault = fault;
+  config.wrap_communicator = std::move(wrap);
   const std::int32_t ranks = value.topology.ranks();
   return Engine::create(
       config, source_of(value),

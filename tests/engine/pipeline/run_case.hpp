@@ -20,9 +20,13 @@ namespace shardscope::engine {
 [[nodiscard]] PipelineCase shrink_case(PipelineCase value,
                                        const std::function<bool(const PipelineCase&)>& fails);
 
+/// Puts something between a rank and its communicators.
+using CommunicatorWrapper = decltype(EngineConfig::wrap_communicator);
+
 /// Makes an engine of the case.
 [[nodiscard]] Result<std::unique_ptr<Engine>> engine_of(const PipelineCase& value,
-                                                        Fault fault = Fault::none);
+                                                        Fault fault = Fault::none,
+                                                        CommunicatorWrapper wrap = nullptr);
 
 /// Compares the engine with the reference after `iterations` steps.
 [[nodiscard]] std::optional<std::string> compare_with_reference(const PipelineCase& value,
