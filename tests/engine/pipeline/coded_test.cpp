@@ -328,6 +328,7 @@ double weight_difference(const Engine& a, const Engine& b, std::int32_t table) {
 std::unique_ptr<Engine> fed_back(const char* backward, ScheduleKind schedule) {
   PipelineCase value = two_host_case({}, {"row-int8", 0, true});
   value.schedule = schedule;
+  value.comm = CommKind::loopback;
   value.layout.tables[1].codecs = CodecSlots{};
   value.layout.tables[1].codecs->backward_inter = {backward, 0, true};
   auto engine = engine_of(value);
@@ -343,7 +344,7 @@ TEST(Coded, ErrorFeedbackKeepsWeightsCloserThanCodingAlone) {
     const auto coded = fed_back("row-int8", schedule);
     const auto fed = fed_back("row-int8-ef", schedule);
     for (Engine* engine : {exact.get(), coded.get(), fed.get()}) {
-      ASSERT_TRUE(engine->run(400, nullptr));
+      ASSERT_TRUE(engine->run(150, nullptr));
     }
     const double without = weight_difference(*exact, *coded, 1);
     const double with = weight_difference(*exact, *fed, 1);
