@@ -12,8 +12,7 @@
 #include "app/progress.hpp"
 #include "app/run_setup.hpp"
 #include "layout/json.hpp"
-#include "storage/documents.hpp"
-#include "storage/import/trace_write.hpp"
+#include "storage/import/import_save.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -80,63 +79,6 @@ Status write_outputs(const ImportOptions& options, const storage::Imported& impo
   return done;
 }
 
-Status save_plans(const storage::Session& session, const storage::Imported& imported) {
-  for (const storage::ImportedPlan& plan : imported.plans) {
-    std::int64_t workload = 0;
-    std::int64_t topology = 0;
-    if (plan.workload) {
-      const auto id = storage::save_workload(session, *plan.workload);
-      if (!id) return fail(id.error());
-      workload = *id;
-    }
-    if (plan.topology) {
-      const auto id = storage::save_topology(session, *plan.topology);
-      if (!id) return fail(id.error());
-      topology = *id;
-    }
-    if (!plan.layout) continue;
-    const auto id = storage::save_layout(session, *plan.layout, workload, topology);
-    if (!id) return fail(id.error());
-  }
-  return {};
-}
-
-/// The trace as a run; without a known layout under placeholders that say so.
-Status save_trace(OpenSession& session, const storage::Imported& imported) {
-  const storage::ImportedTrace& trace = *imported.trace;
-  RunInfo info = storage::trace_run_info(trace);
-  const storage::ImportedPlan* plan = imported.plans.empty() ? nullptr : &imported.plans.front();
-  Workload unknown;
-  unknown.name = "unknown model";
-  unknown.global_batch = info.global_batch;
-  unknown.source = imported.notes.file();
-  storage::ImportNotes notes;
-  Layout nameless;
-  nameless.name = "unknown layout";
-  nameless.ranks = info.ranks;
-  const std::int32_t local = info.ranks % 8 == 0 ? 8 : info.ranks;
-  const Topology machine = plan != nullptr ? *plan->topology
-                                           : storage::machine_for(imported.device_name,
-                                                                  info.ranks / local, local, notes);
-  info.label = plan != nullptr ? plan->layout->name : nameless.name;
-  info.workload_json = to_json(plan != nullptr ? *plan->workload : unknown);
-  info.topology_json = to_json(machine);
-  info.layout_json = to_json(plan != nullptr ? *plan->layout : nameless);
-  nlohmann::ordered_json environment = {{"imported", to_string(imported.kind)},
-                                        {"device", imported.device_name},
-                                        {"world_size", trace.world_size},
-                                        {"fused_update", storage::has_fused_update(trace)},
-                                        {"files", nlohmann::ordered_json::array()}};
-  for (const storage::TraceRank& rank : trace.totals) {
-    environment["files"].push_back({{"rank", rank.rank}, {"file", rank.file}});
-  }
-  info.environment_json =
-      environment.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  const auto run = storage::write_trace(session.records(), trace, info);
-  if (!run) return fail(run.error());
-  return {};
-}
-
 /// Where there is something to keep, the session's path.
 Result<std::string> save_session(const ImportOptions& options, const storage::Imported& imported) {
   bool any = false;
@@ -146,8 +88,8 @@ Result<std::string> save_session(const ImportOptions& options, const storage::Im
   auto session = OpenSession::open(options.session, "import");
   if (!session) return fail(session.error());
   (*session)->keep();
-  Status done = save_plans((*session)->session(), imported);
-  if (done && imported.trace) done = save_trace(**session, imported);
+  Status done = storage::save_plans((*session)->session(), imported);
+  if (done && imported.trace) done = storage::save_trace((*session)->records(), imported);
   const std::string path = (*session)->path();
   const Status closed = (*session)->close();
   if (done) done = closed;

@@ -8,7 +8,8 @@
 #include <fstream>
 #include <thread>
 
-#include "ui/desktop/driver.hpp"
+#include "desktop_fixture.hpp"
+#include "ui/desktop/open_file.hpp"
 #include "ui/desktop/options.hpp"
 #include "ui/desktop/overlay.hpp"
 #include "ui/desktop/save.hpp"
@@ -18,24 +19,7 @@
 namespace shardscope::ui {
 namespace {
 
-/// The whole desktop under a hand that needs neither window nor OpenGL.
-class DesktopTest : public testing::Test {
- protected:
-  DesktopTest() : context_(1), driver_(context_, desktop_, 1920, 1080) {}
-
-  void open_model() {
-    ASSERT_TRUE(desktop_.open_model("dcnv2", "dgx-h100", "table_wise"));
-    driver_.settle();
-  }
-  [[nodiscard]] Document& document() { return *desktop_.document; }
-  [[nodiscard]] std::int32_t owner(std::int32_t table) {
-    return document().layout().tables[static_cast<std::size_t>(table)].owners.at(0);
-  }
-
-  GuiContext context_;
-  Desktop desktop_;
-  Driver driver_;
-};
+class DesktopTest : public DesktopFixture {};
 
 TEST_F(DesktopTest, AModelOfTheStartScreenOpensByAClick) {
   driver_.frame();
@@ -317,7 +301,7 @@ TEST_F(DesktopTest, SessionsThatCannotBeOpenedAreToldAndChangeNothing) {
     EXPECT_FALSE(desktop_.open_session(wrong)) << wrong;
     EXPECT_EQ(desktop_.document.get(), before);
   }
-  open_dropped(desktop_, path);
+  try_open_path(desktop_, path);
   EXPECT_EQ(desktop_.notices.size(), 1U);
   std::filesystem::remove(path);
 }

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include "ui/desktop/desktop.hpp"
+#include "ui/desktop/pane_files.hpp"
 #include "ui/desktop/run_control.hpp"
 #include "ui/desktop/save.hpp"
+#include "ui/panels/panels.hpp"
 #include "ui/panels/scale_parts.hpp"
 #include "ui/panels/timeline_parts.hpp"
 #include "ui/panels/tune_actions.hpp"
@@ -25,12 +27,23 @@ void add_general(std::vector<Command>& list, Desktop& desktop, UiMemory& memory)
                     '1' + static_cast<int>(i), kCtrl, open,
                     [&desktop, workspace] { desktop.choose(workspace); }});
   }
-  list.push_back({"Open a file", "Ctrl+O", 'O', kCtrl, true, [&] {
-                    desktop.choose(Workspace::start);
-                    focus_field(memory, "start/open", desktop.start.open_path);
-                  }});
+  list.push_back(
+      {"Open a file", "Ctrl+O", 'O', kCtrl, true, [&] { show_open_dialog(desktop, memory); }});
   list.push_back({"Go to the start screen", "Ctrl+N", 'N', kCtrl, true,
                   [&] { desktop.choose(Workspace::start); }});
+  list.push_back(
+      {"Settings", "Ctrl+,", key::kComma, kCtrl, true, [&] { desktop.settings_shown = true; }});
+  list.push_back({"Next pane", "Tab", key::kTab, kNone, open, [&] { memory.step_pane(1); }});
+  list.push_back(
+      {"Previous pane", "Shift+Tab", key::kTab, kShift, open, [&] { memory.step_pane(-1); }});
+  list.push_back({"Copy the pane's table", "Ctrl+C", 'C', kCtrl, open && memory.editing == 0,
+                  [&] { copy_pane(desktop, memory); }});
+  list.push_back({"Save the pane as CSV", "Ctrl+Shift+C", 'C', kCtrl | kShift, open,
+                  [&] { save_pane_csv(desktop, memory); }});
+  list.push_back({"Save the pane as a picture", "Ctrl+Shift+P", 'P', kCtrl | kShift, open,
+                  [&] { save_pane_picture(desktop, memory, false); }});
+  list.push_back({"Save the window as a picture", "", 0, kNone, true,
+                  [&] { save_pane_picture(desktop, memory, true); }});
   list.push_back({"Switch between dark and light", "", 0, kNone, true, [&] {
                     desktop.settings.theme =
                         desktop.settings.theme == Theme::dark ? Theme::light : Theme::dark;
@@ -67,9 +80,8 @@ void add_running(std::vector<Command>& list, Desktop& desktop) {
                     desktop.choose(Workspace::scale);
                     start_plan(desktop);
                   }});
-  list.push_back({"Save layouts into the session", "Ctrl+S", 'S', kCtrl, open, [&] {
-                    if (Status saved = save_document(desktop); !saved) desktop.tell(saved.error());
-                  }});
+  list.push_back(
+      {"Save layouts into the session", "Ctrl+S", 'S', kCtrl, open, [&] { try_save(desktop); }});
   list.push_back(
       {"Export the layout", "Ctrl+E", 'E', kCtrl, open, [&] { desktop.exporting = true; }});
   list.push_back({"Tables as a drawer", "Ctrl+B", 'B', kCtrl, open,

@@ -8,13 +8,17 @@
 #include <vector>
 
 #include "storage/session.hpp"
+#include "ui/desktop/autosave.hpp"
 #include "ui/desktop/engine_link.hpp"
+#include "ui/desktop/open_state.hpp"
 #include "ui/desktop/overlay.hpp"
 #include "ui/desktop/run_state.hpp"
+#include "ui/desktop/save.hpp"
 #include "ui/desktop/scale_state.hpp"
 #include "ui/desktop/settings.hpp"
 #include "ui/desktop/tune_state.hpp"
 #include "ui/model/document.hpp"
+#include "ui/model/import_job.hpp"
 #include "ui/timeline/state.hpp"
 
 namespace shardscope::ui {
@@ -23,10 +27,24 @@ enum class Workspace : std::uint8_t { start, tune, run, timeline, scale, history
 inline constexpr std::array<std::string_view, 5> kWorkspaceNames = {"Tune", "Run", "Timeline",
                                                                     "Scale", "History"};
 
+enum class NoticeKind : std::uint8_t { note, warning, error };
+
 /// Told in a bar, never in a box that stops everything.
 struct Notice {
-  Severity severity = Severity::error;
+  NoticeKind kind = NoticeKind::error;
   std::string text;
+  struct Action {
+    std::string label;
+    std::function<void()> run;
+  };
+  std::vector<Action> actions = {};  ///< buttons; any of them puts the notice away
+};
+
+/// Pixels of the frame that go to a file.
+struct PictureRequest {
+  Rect rect;  ///< logical pixels
+  bool whole = false;
+  std::string path;
 };
 
 struct Desktop {
@@ -39,6 +57,9 @@ struct Desktop {
   std::string topology_name;
   std::string layout_name;
   std::unique_ptr<storage::Session> session;
+  std::uint64_t documents = 0;  ///< opened so far
+  Autosave autosave;
+  SaveJob saving;
 
   TuneState tune;
   TimelineState timeline;
@@ -47,11 +68,14 @@ struct Desktop {
   RunState run;
   StartState start;
   ExportState export_state;
+  OpenState opening;
 
   std::optional<Menu> menu;
   CommandPalette palette;
   bool keys_shown = false;
   bool exporting = false;  ///< the Export dialog is open
+  bool settings_shown = false;
+  std::optional<PictureRequest> picture;  ///< asked for, written once the frame is rendered
   std::string engine_state = "engine: idle, local";
   std::string engine_line;  ///< how it is started, as typed; empty: beside this program
   std::unique_ptr<EngineLink> engine;
@@ -61,6 +85,10 @@ struct Desktop {
   bool quit = false;
   bool busy = false;  ///< something goes on without input: draw again soon
 
+  std::unique_ptr<ImportJob> importing;  ///< a file of another program, being read
+
+  /// Shows a document that no session holds yet; `opened_as` is its model's name or file.
+  void set_document(std::unique_ptr<Document> fresh, const std::string& opened_as);
   /// Opens a document from names or files; on an error the open one stays.
   [[nodiscard]] Status open_model(const std::string& workload, const std::string& topology,
                                   const std::string& layout);
@@ -71,8 +99,8 @@ struct Desktop {
   [[nodiscard]] Status open_session(const std::string& path);
   /// Shows a run of the open session in the timeline.
   void open_run(std::int64_t run);
-  void tell(Severity severity, std::string text);
-  void tell(const Error& error) { tell(Severity::error, to_string(error)); }
+  void tell(NoticeKind kind, std::string text, std::vector<Notice::Action> actions = {});
+  void tell(const Error& error) { tell(NoticeKind::error, to_string(error)); }
   /// Applies what an edit gave, or tells why not.
   void apply(const Result<Edit>& edit);
   void choose(Workspace next);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 #include <variant>
@@ -56,8 +57,41 @@ void EngineLink::stop() {
   if (job_) client_.send(service::CancelJob{.job = job_->id});
 }
 
+bool EngineLink::holds(const std::string& session) const {
+  return session_ == session && client_.state() != service::EngineState::stopped &&
+         arguments_.front() != "ssh";
+}
+
+std::int64_t EngineLink::send_edit(service::Edit edit) {
+  const std::int64_t id = client_.send(std::move(edit));
+  edits_.insert(id);
+  return id;
+}
+
+void EngineLink::take_answer(const service::Message& message) {
+  EditAnswer answer;
+  answer.id = service::id_of(message);
+  if (const auto* failure = std::get_if<service::Failure>(&message)) {
+    answer.row = fail(failure->error);
+  } else if (const auto* reply = std::get_if<service::Reply>(&message)) {
+    const auto json = nlohmann::json::parse(reply->result_json, nullptr, false);
+    const auto row = json.is_object() ? json.find("row") : json.end();
+    if (json.is_object() && row != json.end() && row->is_number_integer()) {
+      answer.row = row->get<std::int64_t>();
+    }
+  } else {
+    return;
+  }
+  edits_.erase(answer.id);
+  answers_.push_back(std::move(answer));
+}
+
 void EngineLink::take(const service::Message& message, std::optional<EndedJob>& ended) {
   const std::int64_t id = service::id_of(message);
+  if (edits_.contains(id)) {
+    take_answer(message);
+    return;
+  }
   if (const auto* failure = std::get_if<service::Failure>(&message)) {
     // A session that cannot be opened fails the job that waits for it.
     const bool opening = id == open_request_;

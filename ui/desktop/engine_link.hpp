@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/service/client.hpp"
@@ -35,6 +37,12 @@ struct EndedJob {
   std::optional<Error> error;
 };
 
+/// The engine's answer to an edit: the row of a new layout, else 0.
+struct EditAnswer {
+  std::int64_t id = 0;
+  Result<std::int64_t> row = 0;
+};
+
 class EngineLink {
  public:
   /// `arguments` start the engine; `wake` is called from another thread when something arrived.
@@ -43,6 +51,11 @@ class EngineLink {
   /// Starts a job in the session file at `session`. Error: no engine can be started.
   [[nodiscard]] Status start_job(const std::string& session, service::StartJob job);
   void pause(bool paused);
+  /// Whether the engine lives here and has that session file, which it alone may write then.
+  [[nodiscard]] bool holds(const std::string& session) const;
+  /// Asks for a change of the session that it holds; the id of the request.
+  [[nodiscard]] std::int64_t send_edit(service::Edit edit);
+  [[nodiscard]] std::vector<EditAnswer> take_answers() { return std::exchange(answers_, {}); }
   void stop();
 
   /// Takes in what arrived. A job that ended comes back once.
@@ -57,12 +70,15 @@ class EngineLink {
 
  private:
   void take(const service::Message& message, std::optional<EndedJob>& ended);
+  void take_answer(const service::Message& message);
 
   std::vector<std::string> arguments_;
   service::Client client_;
   std::string session_;
   std::int64_t open_request_ = 0;
   std::optional<LiveJob> job_;
+  std::set<std::int64_t> edits_;  ///< unanswered
+  std::vector<EditAnswer> answers_;
 };
 
 /// {"…/shardscope", "serve"} beside this program, else from PATH; "ssh HOST shardscope serve" typed

@@ -53,7 +53,8 @@ void map_keys(ImGuiIO& io) {
 
 }  // namespace
 
-GuiContext::GuiContext(float scale) : scale_(scale) {
+GuiContext::GuiContext(float scale, float text, std::string_view fonts)
+    : folder_(fonts), scale_(scale) {
   ImGui::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
@@ -64,16 +65,17 @@ GuiContext::GuiContext(float scale) : scale_(scale) {
   style.WindowBorderSize = 0;
   style.WindowMinSize = {1, 1};
   style.AntiAliasedLinesUseTex = false;
-  set_scale(scale);
+  set_scale(scale, text);
 }
 
 GuiContext::~GuiContext() {
   ImGui::DestroyContext();
 }
 
-void GuiContext::set_scale(float scale) {
+void GuiContext::set_scale(float scale, float text) {
   scale_ = scale;
-  fonts_ = load_fonts(*ImGui::GetIO().Fonts, scale);
+  text_scale_ = text;
+  fonts_ = load_fonts(*ImGui::GetIO().Fonts, scale * text, folder_);
   unsigned char* pixels = nullptr;
   int width = 0, height = 0;
   ImGui::GetIO().Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);

@@ -37,7 +37,7 @@ Status read_size(const std::string& text, GuiOptions& options) {
 
 Status read_value(const std::string& name, const std::string& value, GuiOptions& options) {
   if (name == "--screenshot") options.screenshots = value;
-  if (name == "--session") options.session = value;
+  if (name == "--session") options.file = value;
   if (name == "--workload") options.workload = value;
   if (name == "--topology") options.topology = value;
   if (name == "--layout") options.layout = value;
@@ -70,7 +70,7 @@ Result<GuiOptions> parse_gui_options(const std::vector<std::string>& arguments) 
       return options;
     }
     if (!name.starts_with("--")) {
-      options.session = name;
+      options.file = name;
       continue;
     }
     bool known = false;
@@ -89,9 +89,11 @@ Result<GuiOptions> parse_gui_options(const std::vector<std::string>& arguments) 
 }
 
 std::string gui_help() {
-  return R"(usage: shardscope-gui [SESSION] [options]
+  return R"(usage: shardscope-gui [FILE] [options]
 
-  SESSION, --session FILE   open a session file
+  FILE, --session FILE      open a file by its content: a session, model, topology or layout, an
+                            Nsight Systems .sqlite, Kineto traces (also a folder or .tar.gz of
+                            them), plans and reports of TorchRec and HugeCTR
   --workload NAME|FILE      start from a model: a name of 'shardscope models', or a JSON file
   --topology NAME|FILE      machine: NAME[:NODES[xGPUS]] (default dgx-h100)
   --layout NAME|FILE        first layout: a planner or baseline by name, or a JSON file
@@ -103,6 +105,7 @@ std::string gui_help() {
   --size WxH                of the pictures or the window, pixels (default 1920x1080)
 
   shardscope-gui --workload dcnv2 --layout mlperf
+  shardscope-gui report.sqlite
   shardscope-gui --screenshot pictures --workload t510 --topology dgx-h100:16
 
 Exit codes: 0 done, 1 usage or input error, 3 no display or no OpenGL 3.

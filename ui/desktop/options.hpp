@@ -11,7 +11,7 @@ namespace shardscope::ui {
 
 struct GuiOptions {
   std::string screenshots;  ///< folder; empty: a window
-  std::string session;
+  std::string file;         ///< a session, or anything that open_path() takes
   std::string workload;
   std::string topology = "dgx-h100";
   std::string layout = "table_row_wise";

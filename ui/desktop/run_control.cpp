@@ -1,6 +1,7 @@
 #include "ui/desktop/run_control.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <chrono>
@@ -69,21 +70,37 @@ void take_samples(Desktop& desktop) {
 
 }  // namespace
 
-std::string session_for_runs(const Desktop& desktop) {
-  if (desktop.session != nullptr) return desktop.session->path();
-  if (!desktop.run.session_path.empty()) return desktop.run.session_path;
+std::string new_data_path(const std::string& name, const std::string& ending) {
   const char* home = std::getenv("HOME");
-  const std::filesystem::path folder =
+  std::error_code error;
+  std::filesystem::path folder =
       std::filesystem::path(home != nullptr && *home != '\0' ? home : "/tmp") / "shardscope";
-  std::error_code ignored;
-  std::filesystem::create_directories(folder, ignored);
+  std::filesystem::create_directories(folder, error);
+  if (::access(folder.c_str(), W_OK) != 0) folder = std::filesystem::temp_directory_path(error);
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   localtime_r(&now, &local);
   char stamp[32];
   std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
-  return (folder / fmt::format("{}-{}.shardscope", desktop.document->workload().name, stamp))
-      .string();
+  std::string safe = name.empty() ? "session" : name;
+  for (char& letter : safe) {
+    if (letter == '/' || static_cast<unsigned char>(letter) < 32) letter = '_';
+  }
+  std::string path = (folder / fmt::format("{}-{}{}", safe, stamp, ending)).string();
+  for (int n = 2; std::filesystem::exists(path, error); ++n) {
+    path = (folder / fmt::format("{}-{}-{}{}", safe, stamp, n, ending)).string();
+  }
+  return path;
+}
+
+std::string new_session_path(const std::string& name) {
+  return new_data_path(name, ".shardscope");
+}
+
+std::string session_for_runs(const Desktop& desktop) {
+  if (desktop.session != nullptr) return desktop.session->path();
+  if (!desktop.run.session_path.empty()) return desktop.run.session_path;
+  return new_session_path(desktop.document->workload().name);
 }
 
 Result<service::StartJob> job_of(const Desktop& desktop, service::JobKind kind) {

@@ -11,6 +11,10 @@ namespace shardscope::ui {
 void start_run(Desktop& desktop, service::JobKind kind);
 /// Takes in what the engine sent; called every frame.
 void follow_engine(Desktop& desktop);
+/// A file that is not there yet in the data folder: NAME-DATE-TIME and the ending.
+[[nodiscard]] std::string new_data_path(const std::string& name, const std::string& ending);
+/// A new file in the data folder (~/shardscope, else a temporary one): NAME-DATE-TIME.shardscope.
+[[nodiscard]] std::string new_session_path(const std::string& name);
 /// Where runs are recorded: the open session, else a new file in the data folder.
 [[nodiscard]] std::string session_for_runs(const Desktop& desktop);
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "ui/desktop/driver.hpp"
+#include "ui/desktop/open_file.hpp"
 #include "ui/desktop/startup.hpp"
 #include "ui/panels/tune_actions.hpp"
 #include "ui/platform/offscreen.hpp"
@@ -75,6 +76,7 @@ Status take_screenshots(const GuiOptions& options) {
   Photographer camera(options, desktop, context, *renderer);
   if (Status done = camera.picture("start"); !done) return done;
   if (Status opened = open_as_asked(desktop, options); !opened) return opened;
+  if (Status imported = finish_import(desktop); !imported) return imported;
   if (desktop.document == nullptr) return {};
 
   for (const auto& [workspace, name] : {std::pair{Workspace::tune, "tune"},

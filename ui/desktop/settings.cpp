@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::size_t kMostRecent = 20;
 
-constexpr std::array<std::pair<const char*, float Settings::*>, 9> kPaneSizes = {
+constexpr std::array<std::pair<const char*, float Settings::*>, 11> kPaneSizes = {
     {{"scale", &Settings::scale},
+     {"text_scale", &Settings::text_scale},
+     {"idle", &Settings::idle},
      {"tables_width", &Settings::tables_width},
      {"inspector_width", &Settings::inspector_width},
      {"strip_height", &Settings::strip_height},
@@ -54,6 +56,15 @@ Settings load_settings(const std::string& path) {
   if (const auto strict = json.find("strict"); strict != json.end() && strict->is_boolean()) {
     settings.strict = strict->get<bool>();
   }
+  // Sizes that nothing could be read at would lock a person out.
+  if (settings.scale != 0) settings.scale = std::clamp(settings.scale, 0.5F, 4.0F);
+  settings.text_scale = std::clamp(settings.text_scale, 0.8F, 1.5F);
+  if (const auto frame = json.find("show_frame_ms"); frame != json.end() && frame->is_boolean()) {
+    settings.show_frame_ms = frame->get<bool>();
+  }
+  if (const auto folder = json.find("folder"); folder != json.end() && folder->is_string()) {
+    settings.folder = folder->get<std::string>();
+  }
   if (const auto recent = json.find("recent"); recent != json.end() && recent->is_array()) {
     for (const auto& path_text : *recent) {
       if (path_text.is_string() && settings.recent.size() < kMostRecent) {
@@ -69,6 +80,8 @@ Status save_settings(const Settings& settings, const std::string& path) {
   json["theme"] = settings.theme == Theme::light ? "light" : "dark";
   json["strict"] = settings.strict;
   for (const auto& [name, member] : kPaneSizes) json[name] = settings.*member;
+  json["show_frame_ms"] = settings.show_frame_ms;
+  json["folder"] = settings.folder;
   json["recent"] = settings.recent;
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);

@@ -11,7 +11,10 @@ namespace shardscope::ui {
 
 struct Settings {
   Theme theme = Theme::dark;
-  float scale = 0;      ///< 0: the display's
+  float scale = 0;       ///< 0: the display's
+  float text_scale = 1;  ///< of fonts alone
+  float idle = 0;        ///< a frame: 0 when something changed, 1 also every second, 2 always
+  bool show_frame_ms = false;
   bool strict = false;  ///< refuse drops that make the layout invalid
   float tables_width = 400;
   float inspector_width = 396;
@@ -21,6 +24,7 @@ struct Settings {
   float range_width = 372;
   float events_height = 194;
   float planner_width = 476;
+  std::string folder;               ///< that a file was last opened from
   std::vector<std::string> recent;  ///< session files, latest first
 };
 

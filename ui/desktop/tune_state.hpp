@@ -62,6 +62,10 @@ struct TuneState {
   // Selection: shards first, else a table.
   std::set<ShardId> selection;
   std::int32_t table = -1;
+  std::set<std::int32_t> tables;  ///< several, chosen with Ctrl or Shift; else empty
+  int inspector = 0;              ///< 0 cost, 1 exchange and codecs
+  int dragged_cut = 0;            ///< inner cut under the mouse button, from 1; 0: none
+  bool dragged_rows = false;
   std::optional<ShardId> shard;  ///< the one the inspector shows
   std::string shard_line;
   std::string typed_gpu;  ///< digits before G

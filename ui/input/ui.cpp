@@ -14,6 +14,31 @@ std::uint64_t Ui::id_of(std::string_view name) {
   return hash;
 }
 
+const Pane* UiMemory::meant_pane() const {
+  const Pane* under = nullptr;
+  for (const Pane& one : panes) {
+    if (one.name == pane) return &one;
+    if (one.rect.contains(mouse)) under = &one;
+  }
+  return under;
+}
+
+void UiMemory::step_pane(int step) {
+  if (panes.empty()) return;
+  const auto count = static_cast<std::ptrdiff_t>(panes.size());
+  const auto now = std::find_if(panes.begin(), panes.end(),
+                                [this](const Pane& one) { return one.name == pane; });
+  const std::ptrdiff_t at = now == panes.end() ? (step > 0 ? 0 : count - 1)
+                                               : (now - panes.begin() + step + count) % count;
+  pane = panes[static_cast<std::size_t>(at)].name;
+}
+
+bool Ui::pane_has_keyboard(Point point) const {
+  return std::any_of(memory_.panes.begin(), memory_.panes.end(), [&](const Pane& one) {
+    return one.name == memory_.pane && one.rect.contains(point);
+  });
+}
+
 bool Ui::hovers(const Rect& rect) const {
   if (!rect.contains(in.mouse)) return false;
   return std::none_of(covers_before_.begin(), covers_before_.end(), [&](const auto& cover) {

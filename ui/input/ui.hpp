@@ -3,9 +3,11 @@
 // find them by name.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ui/draw/canvas.hpp"
@@ -23,6 +25,13 @@ struct Touch {
   bool right_clicked = false;
 };
 
+/// A part of a workspace that a person means as one: to copy, save, reach with Tab.
+struct Pane {
+  std::string name;
+  Rect rect;
+  std::function<std::string()> table;  ///< what it shows, tab-separated; may be empty
+};
+
 /// State that lives from frame to frame: which region the mouse holds, which field is edited, what
 /// lies on top.
 struct UiMemory {
@@ -30,12 +39,19 @@ struct UiMemory {
   std::uint64_t editing = 0;
   bool editing_started = false;
   std::string text;  ///< of the field being edited
-  int pane = 0;      ///< with the keyboard (Tab)
+  std::string pane;  ///< that has the keyboard (Tab); empty: none
+  Point mouse{-1e6F, -1e6F};
   struct Cover {
     int layer = 0;
     Rect rect;
   };
   std::vector<Cover> covers;  ///< overlays of the frame before, which take the mouse from below
+  std::vector<Pane> panes;    ///< of the frame before, in the order they were drawn
+
+  /// The pane with the keyboard, else the one under the mouse; null where there is neither.
+  [[nodiscard]] const Pane* meant_pane() const;
+  /// Gives the keyboard to the next pane (or the one before).
+  void step_pane(int step);
 };
 
 class Ui {
@@ -43,6 +59,8 @@ class Ui {
   Ui(Canvas& canvas, const Palette& palette, const Input& input, UiMemory& memory)
       : draw(canvas), colors(palette), in(input), memory_(memory), covers_before_(memory.covers) {
     memory_.covers.clear();
+    memory_.panes.clear();
+    memory_.mouse = input.mouse;
   }
 
   Canvas& draw;
@@ -55,6 +73,11 @@ class Ui {
   void name(std::string_view name, const Rect& rect) {
     if (names != nullptr) names->insert_or_assign(std::string(name), rect);
   }
+  void pane(std::string name, const Rect& rect, std::function<std::string()> table = {}) {
+    memory_.panes.push_back({std::move(name), rect, std::move(table)});
+  }
+  /// Whether the pane that has the keyboard holds that point.
+  [[nodiscard]] bool pane_has_keyboard(Point point) const;
   /// Whether the mouse is over it and nothing lies above.
   [[nodiscard]] bool hovers(const Rect& rect) const;
   /// True in the frame in which the key went down (or repeats) with exactly these modifiers. Plain

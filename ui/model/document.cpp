@@ -10,15 +10,29 @@
 namespace shardscope::ui {
 
 Document::Document(Workload workload, Topology topology, Layout layout, PredictOptions options)
-    : evaluator_(std::move(workload), std::move(topology), std::move(options)),
-      history_(std::move(layout), "start"),
-      bound_(std::async(std::launch::async, [w = evaluator_.workload(), t = evaluator_.topology(),
-                                             o = evaluator_.options()] {
-               const PlanContext context(w, t, o);
-               return lower_bound(context).seconds;
-             }).share()) {
+    : evaluator_(std::make_unique<Evaluator>(std::move(workload), std::move(topology),
+                                             std::move(options))),
+      history_(std::move(layout), "start") {
+  begin_bound();
   refresh();
   reference_ = current_;
+}
+
+void Document::begin_bound() {
+  bound_ = std::async(std::launch::async, [w = workload(), t = topology(), o = options()] {
+             const PlanContext context(w, t, o);
+             return lower_bound(context).seconds;
+           }).share();
+}
+
+void Document::set_executor(Executor executor) {
+  if (executor == this->executor()) return;
+  PredictOptions options = this->options();
+  options.executor = executor;
+  evaluator_ = std::make_unique<Evaluator>(workload(), topology(), std::move(options));
+  begin_bound();
+  refresh();
+  reference_ = evaluator_->evaluate(history_.node(history_.reference()).layout);
 }
 
 Document::~Document() = default;
@@ -27,7 +41,7 @@ void Document::refresh() {
   preview_.reset();
   preview_edit_.reset();
   preview_text_.clear();
-  current_ = evaluator_.evaluate(history_.shared());
+  current_ = evaluator_->evaluate(history_.shared());
   history_.node(history_.current()).predicted_s = current_.iteration_s;
   ++version_;
 }
@@ -39,7 +53,7 @@ void Document::preview(const Edit& edit) {
   }
   auto layout = std::make_shared<Layout>(history_.layout());
   layout->tables[static_cast<std::size_t>(edit.table)] = edit.placement;
-  preview_ = evaluator_.preview(std::move(layout));
+  preview_ = evaluator_->preview(std::move(layout));
   preview_edit_ = edit;
   preview_text_ = edit.text;
   ++version_;
@@ -83,7 +97,7 @@ void Document::go_to(int node) {
 
 void Document::set_reference(int node) {
   history_.set_reference(node);
-  reference_ = evaluator_.evaluate(history_.node(node).layout);
+  reference_ = evaluator_->evaluate(history_.node(node).layout);
   ++version_;
 }
 
@@ -92,7 +106,7 @@ int Document::add_branch(int parent, Layout layout, std::string text) {
   history_.go_to(parent);
   const int added = history_.keep_branch(std::move(layout), std::move(text));
   history_.go_to(before);
-  history_.node(added).predicted_s = evaluator_.evaluate(history_.node(added).layout).iteration_s;
+  history_.node(added).predicted_s = evaluator_->evaluate(history_.node(added).layout).iteration_s;
   return added;
 }
 

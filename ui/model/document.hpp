@@ -36,12 +36,14 @@ class Document {
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
-  [[nodiscard]] const Workload& workload() const { return evaluator_.workload(); }
-  [[nodiscard]] const Topology& topology() const { return evaluator_.topology(); }
-  [[nodiscard]] Executor executor() const { return evaluator_.options().executor; }
-  [[nodiscard]] const PredictOptions& options() const { return evaluator_.options(); }
-  [[nodiscard]] const ShardCosts& costs() const { return evaluator_.costs(); }
-  [[nodiscard]] Evaluator& evaluator() { return evaluator_; }
+  [[nodiscard]] const Workload& workload() const { return evaluator_->workload(); }
+  [[nodiscard]] const Topology& topology() const { return evaluator_->topology(); }
+  [[nodiscard]] Executor executor() const { return evaluator_->options().executor; }
+  [[nodiscard]] const PredictOptions& options() const { return evaluator_->options(); }
+  /// Who will train it: everything is priced and checked anew. Layouts stay as they are.
+  void set_executor(Executor executor);
+  [[nodiscard]] const ShardCosts& costs() const { return evaluator_->costs(); }
+  [[nodiscard]] Evaluator& evaluator() { return *evaluator_; }
   [[nodiscard]] const Layout& layout() const { return history_.layout(); }
   [[nodiscard]] History& history() { return history_; }
   [[nodiscard]] const History& history() const { return history_; }
@@ -79,8 +81,9 @@ class Document {
 
  private:
   void refresh();
+  void begin_bound();
 
-  Evaluator evaluator_;
+  std::unique_ptr<Evaluator> evaluator_;
   History history_;
   Evaluation current_;
   Evaluation reference_;

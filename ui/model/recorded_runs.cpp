@@ -30,6 +30,8 @@ Result<RunSide> read_side(const storage::Session& session, std::int64_t run) {
     side.stages = stages->table();
     side.ranks = stages->ranks();
   }
+  // What cannot be priced (an imported trace of an unknown model) has no prediction.
+  if (auto predicted = predict_run(session, *record, side.stages)) side.predicted = *predicted;
   return side;
 }
 

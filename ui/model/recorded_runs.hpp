@@ -10,6 +10,7 @@
 #include "storage/comparisons.hpp"
 #include "storage/queries/runs.hpp"
 #include "storage/session.hpp"
+#include "ui/model/run_prediction.hpp"
 #include "ui/model/run_series.hpp"
 
 namespace shardscope::ui {
@@ -22,6 +23,7 @@ struct RunSide {
   RunSeries series;
   std::vector<StageRow> stages;
   std::vector<RankStages> ranks;
+  std::optional<RunPrediction> predicted;
 };
 
 struct RecordedRuns {

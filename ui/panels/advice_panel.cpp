@@ -4,6 +4,7 @@
 
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/widgets/widgets.hpp"
 
@@ -163,6 +164,7 @@ void draw_notes(Ui& ui, const Desktop& desktop, const Rect& area, float y) {
 
 void draw_advice_panel(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Why, and what next", area, [&desktop] { return edits_table(desktop); });
   const Document& document = *desktop.document;
   // An edit in a pane drawn before this one may have changed the layout.
   desktop.tune.map.update(document.shown().layout, static_cast<MapWidth>(desktop.tune.width));

@@ -179,7 +179,9 @@ void draw_status_bar(Ui& ui, const Desktop& desktop, const Rect& bar) {
   if (desktop.document != nullptr) {
     const Document& document = *desktop.document;
     const int errors = document.shown().errors;
-    if (errors > 0) {
+    if (document.workload().tables.empty()) {
+      item(ui.colors.secondary, "no model");
+    } else if (errors > 0) {
       draw_cross(ui.draw, {x + 4, y}, ui.colors.error);
       x += 16;
       item(ui.colors.error, plural(errors, "violation"));
@@ -194,6 +196,9 @@ void draw_status_bar(Ui& ui, const Desktop& desktop, const Rect& bar) {
     item(ui.colors.secondary, unsaved > 0 ? plural(unsaved, "layout") + " not saved" : "saved");
     item(ui.colors.secondary, fmt::format("what-if {:.2f} ms", document.shown().computed_ms), true);
   }
+  if (desktop.settings.show_frame_ms) {
+    item(ui.colors.secondary, fmt::format("frame {:.2f} ms", desktop.frame_ms), true);
+  }
   item(ui.colors.tertiary, desktop.engine_state);
   std::string hints = "F1 keys    Ctrl+P commands";
   if (desktop.tune.drag.active()) {
@@ -206,22 +211,6 @@ void draw_status_bar(Ui& ui, const Desktop& desktop, const Rect& bar) {
   if (ui.draw.width(Font::small, hints) < bar.x1 - x - 12) {
     ui.draw.text_right(Font::small, bar.x1 - 12, y, ui.colors.tertiary, hints);
   }
-}
-
-bool draw_notice(Ui& ui, const Notice& notice, std::size_t index, const Rect& bar) {
-  const bool error = notice.severity == Severity::error;
-  const Color color = error ? ui.colors.error : ui.colors.warning;
-  ui.draw.fill(bar, error ? ui.colors.error_fill : ui.colors.warning_fill);
-  ui.draw.frame(bar, color);
-  if (error) {
-    draw_cross(ui.draw, {bar.x0 + 18, bar.center_y()}, color);
-  } else {
-    draw_warning(ui.draw, {bar.x0 + 18, bar.center_y()}, color, ui.colors.warning_fill);
-  }
-  ui.draw.text_fit(Font::body, bar.x0 + 34, bar.center_y(), bar.width() - 140, ui.colors.text,
-                   notice.text);
-  return !button(ui, fmt::format("notice/{}/close", index),
-                 box(bar.x1 - 90, bar.y0 + 4, 78, bar.height() - 8), "Put away", {});
 }
 
 void draw_workspace(Ui& ui, Desktop& desktop, const Rect& area) {

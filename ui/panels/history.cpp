@@ -5,6 +5,7 @@
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
 #include "ui/model/plan_diff.hpp"
+#include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/panels/titles.hpp"
 #include "ui/widgets/widgets.hpp"
@@ -130,6 +131,7 @@ void draw_history(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.fill(area.take_right(1), ui.colors.window);
   draw_diff(ui, desktop, diff);
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("History", area, [&desktop] { return history_table(desktop); });
   pane_header(ui, area.take_top(kHeaderHeight), "History",
               "every layout of this session; a branch begins where an edit followed an undo");
   const HistoryColumns at(area);

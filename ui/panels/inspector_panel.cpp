@@ -47,7 +47,7 @@ void edit_line(Ui& ui, Desktop& desktop, const Inspected& it, const Rect& area, 
   auto changed = apply_shard_text(it.facts, desktop.document->layout().tables[index], it.shard,
                                   text, desktop.document->topology().ranks());
   if (!changed) {
-    desktop.tell(Severity::warning, to_string(changed.error()));
+    desktop.tell(NoticeKind::warning, to_string(changed.error()));
     return;
   }
   tune.shard_line.clear();
@@ -68,7 +68,7 @@ void bound_field(Ui& ui, Desktop& desktop, const Inspected& it, std::string_view
   std::int64_t bound = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bound);
   if (error != std::errc() || end != text.data() + text.size()) {
-    desktop.tell(Severity::warning, "A bound is a whole number: " + text);
+    desktop.tell(NoticeKind::warning, "A bound is a whole number: " + text);
     return;
   }
   const Document& document = *desktop.document;
@@ -81,7 +81,7 @@ void bound_field(Ui& ui, Desktop& desktop, const Inspected& it, std::string_view
           : split_columns_at(it.facts, placement, it.shard,
                              static_cast<std::int32_t>(std::min<std::int64_t>(bound, 1 << 30)), to);
   if (!cut) {
-    desktop.tell(Severity::warning, to_string(cut.error()));
+    desktop.tell(NoticeKind::warning, to_string(cut.error()));
     return;
   }
   desktop.document->apply(
@@ -97,8 +97,8 @@ void owner_field(Ui& ui, Desktop& desktop, const Inspected& it, const Rect& rect
   const std::size_t digits = text.find_first_of("0123456789");
   const int gpu = digits == std::string::npos ? -1 : std::atoi(text.c_str() + digits);
   if (gpu < 0 || gpu >= document.topology().ranks()) {
-    desktop.tell(Severity::warning, fmt::format("There is no {}: GPU 0 to {}.", text,
-                                                document.topology().ranks() - 1));
+    desktop.tell(NoticeKind::warning, fmt::format("There is no {}: GPU 0 to {}.", text,
+                                                  document.topology().ranks() - 1));
     return;
   }
   desktop.apply(edit_move(document, it.shard, gpu));
@@ -183,6 +183,7 @@ void buttons(Ui& ui, Desktop& desktop, const Rect& area, float y) {
 
 void draw_inspector_panel(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Inspector", area);
   const TuneState& tune = desktop.tune;
   const Document& document = *desktop.document;
   Rect rest = area;
@@ -192,6 +193,10 @@ void draw_inspector_panel(Ui& ui, Desktop& desktop, Rect area) {
     pane_header(ui, header, "Inspector", "");
     ui.draw.text_center(Font::body, area.center_x(), header.y1 + 40, ui.colors.tertiary,
                         "Select a shard in the map or a table in the list.");
+    return;
+  }
+  if (tune.tables.size() > 1) {
+    draw_inspector_many(ui, desktop, area);
     return;
   }
   const auto index = static_cast<std::size_t>(tune.table);
@@ -224,13 +229,22 @@ void draw_inspector_panel(Ui& ui, Desktop& desktop, Rect area) {
   } else {
     label(ui, rest, y, "Replicated: no shards, no owner. Gradients are all-reduced.");
   }
-  y += 3 * kFieldPitch + 32;
+  y += 3 * kFieldPitch + 18;
+  if (has_shard) draw_cuts(ui, desktop, tune.table, shard, {rest.x0, y, rest.x1, y + 24});
+  y += 38;
   buttons(ui, desktop, rest, y);
   y += 18;
   ui.draw.horizontal(rest.x0, rest.x1, y, ui.colors.line);
-  draw_shard_cost(ui, desktop, shard, has_shard, {rest.x0, y, rest.x1, y + 92});
-  y += 98;
-  draw_alternatives(ui, desktop, tune.table, {rest.x0, y, rest.x1, rest.y1});
+  constexpr std::array<std::string_view, 2> kViews = {"Cost", "Exchange and codecs"};
+  segmented(ui, "inspector/view", rest.x0 + kPadding, y + 6, kViews, desktop.tune.inspector);
+  y += 30;
+  if (desktop.tune.inspector == 1) {
+    draw_exchange(ui, desktop, {tune.table}, rest, y + 20);
+  } else {
+    draw_shard_cost(ui, desktop, shard, has_shard, {rest.x0, y, rest.x1, y + 92});
+    y += 98;
+    draw_alternatives(ui, desktop, tune.table, {rest.x0, y, rest.x1, rest.y1});
+  }
   ui.draw.unclip();
 }
 

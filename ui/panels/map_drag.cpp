@@ -91,7 +91,7 @@ void drop(Desktop& desktop) {
   if (document.previewing()) {
     const bool worse = document.shown().errors > document.current().errors;
     if (desktop.settings.strict && worse) {
-      desktop.tell(Severity::warning,
+      desktop.tell(NoticeKind::warning,
                    document.preview_text() + " would break a rule; Strict refuses it.");
       document.clear_preview();
     } else {
@@ -100,7 +100,7 @@ void drop(Desktop& desktop) {
       document.apply(std::move(layout), text);
     }
   } else if (!drag.refusal.empty()) {
-    desktop.tell(Severity::warning, drag.refusal);
+    desktop.tell(NoticeKind::warning, drag.refusal);
   }
   drag = {};
 }

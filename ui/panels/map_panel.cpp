@@ -6,6 +6,7 @@
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
 #include "ui/panels/map_rows.hpp"
+#include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/panels/titles.hpp"
 #include "ui/panels/tune_actions.hpp"
@@ -225,6 +226,7 @@ void rubber_band(Ui& ui, Desktop& desktop, const MapScale& scale,
 void draw_map_panel(Ui& ui, Desktop& desktop, Rect area) {
   TuneState& tune = desktop.tune;
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Shard map", area, [&desktop] { return shards_table(desktop); });
   const Rect header = area.take_top(kHeaderHeight);
   pane_header(ui, header, "Shard map",
               "each bar is one GPU: top, what its shards cost · below, what they weigh");

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ui/model/numbers.hpp"
+#include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/panels/prediction_parts.hpp"
 #include "ui/panels/titles.hpp"
@@ -157,6 +158,7 @@ void draw_bars(Ui& ui, Desktop& desktop, const Rect& area) {
 
 void draw_prediction_panel(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Predicted iteration", area, [&desktop] { return predicted_table(desktop); });
   const Rect header = area.take_top(kHeaderHeight);
   pane_header(ui, header, "Predicted iteration",
               "time on the critical path, by stage; hatched = hidden behind other work");

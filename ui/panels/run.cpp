@@ -22,9 +22,16 @@ void read_once(Desktop& desktop) {
   run.shown = std::move(*runs);
 }
 
+double predicted_ratio(const RecordedRuns& runs) {
+  if (!runs.b || !runs.a.predicted || !runs.b->predicted) return 0;
+  const double b = runs.b->predicted->iteration_ms;
+  return b > 0 ? runs.a.predicted->iteration_ms / b : 0;
+}
+
 void draw_ratio(Ui& ui, const Desktop& desktop, Rect area) {
   const RunState& run = desktop.run;
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("B over A", area);
   pane_header(ui, area.take_top(kHeaderHeight), "B over A", "paired by block, same batches");
   const float x = area.x0 + 24;
   if (!run.shown || !run.shown->b) {
@@ -56,7 +63,8 @@ void draw_ratio(Ui& ui, const Desktop& desktop, Rect area) {
                    faster   ? "B is faster; 1.000 lies outside the interval."
                    : slower ? "B is slower; 1.000 lies outside the interval."
                             : "Not decided: 1.000 lies inside the interval.");
-  draw_ratio_axis(ui, ratio, {x, area.y0 + 140, area.x1 - 24, area.y0 + 186});
+  draw_ratio_axis(ui, ratio, predicted_ratio(*run.shown),
+                  {x, area.y0 + 140, area.x1 - 24, area.y0 + 186});
   draw_ratio_table(ui, desktop, {x, area.y0 + 196, area.x1 - 24, area.y1});
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/draw/symbols.hpp"
 #include "ui/model/map_blocks.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/panels/pane_tables.hpp"
 #include "ui/panels/run_parts.hpp"
 #include "ui/widgets/widgets.hpp"
 
@@ -42,6 +44,23 @@ void extend(const RunSide& side, double& low, double& high, double& end) {
     low = std::min(low, block.low);
     high = std::max(high, block.high);
   }
+}
+
+/// What the model says of that side, samples/s; 0 where it says nothing, or something so far off
+/// that a line would squeeze what was measured.
+double predicted_rate(const RunSide& side, std::int64_t batch) {
+  if (!side.predicted || side.predicted->iteration_ms <= 0) return 0;
+  const double rate = static_cast<double>(batch) * 1e3 / side.predicted->iteration_ms;
+  const double measured = side.series.throughput();
+  return rate > measured * 0.6 && rate < measured * 1.6 ? rate : 0;
+}
+
+void draw_predicted(Ui& ui, const ChartScale& scale, double rate, Color color, char letter) {
+  if (rate <= 0) return;
+  const float y = scale.y(rate);
+  ui.draw.dashed_horizontal(scale.plot.x0, scale.plot.x1, y, color);
+  ui.draw.text(Font::small, scale.plot.x0 + 8, y - 9, ui.colors.secondary,
+               fmt::format("predicted {}  {}", letter, axis_rate(rate)));
 }
 
 void draw_side(Ui& ui, const RunSide& side, const ChartScale& scale, Color color, char letter) {
@@ -83,6 +102,7 @@ void draw_blocks(Ui& ui, const RecordedRuns& runs, const ChartScale& scale, floa
 
 void draw_throughput(Ui& ui, const Desktop& desktop, Rect area) {
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Throughput", area, [&desktop] { return blocks_table(desktop); });
   pane_header(ui, area.take_top(kHeaderHeight), "Throughput",
               "samples/s, untraced blocks · line = running mean, band = its 95 % interval");
   const RunState& run = desktop.run;
@@ -97,6 +117,14 @@ void draw_throughput(Ui& ui, const Desktop& desktop, Rect area) {
   double low = 1e300, high = 0, end = 0;
   extend(run.shown->a, low, high, end);
   if (run.shown->b) extend(*run.shown->b, low, high, end);
+  const std::int64_t batch = run.shown->record.global_batch;
+  const double rate_a = predicted_rate(run.shown->a, batch);
+  const double rate_b = run.shown->b ? predicted_rate(*run.shown->b, batch) : 0;
+  for (const double rate : {rate_a, rate_b}) {
+    if (rate <= 0) continue;
+    low = std::min(low, rate);
+    high = std::max(high, rate);
+  }
   if (high <= 0) {
     ui.draw.text_center(Font::body, area.center_x(), area.y0 + 60, ui.colors.tertiary,
                         "Warming up …");
@@ -121,12 +149,22 @@ void draw_throughput(Ui& ui, const Desktop& desktop, Rect area) {
   ui.draw.clip({area.x0, scale.plot.y0, area.x1, scale.plot.y1});
   draw_side(ui, run.shown->a, scale, ui.colors.reference, 'A');
   if (run.shown->b) draw_side(ui, *run.shown->b, scale, ui.colors.accent, 'B');
+  draw_predicted(ui, scale, rate_a, ui.colors.reference, 'A');
+  draw_predicted(ui, scale, rate_b, ui.colors.accent, 'B');
   ui.draw.unclip();
   draw_blocks(ui, *run.shown, scale, scale.plot.y1 + 24);
 }
 
-void draw_ratio_axis(Ui& ui, const Interval& ratio, const Rect& area) {
-  const double low = std::min(0.99, ratio.low) - 0.01, high = std::max(1.01, ratio.high) + 0.01;
+void draw_ratio_axis(Ui& ui, const Interval& ratio, double predicted, const Rect& area) {
+  double low = std::min(0.99, ratio.low), high = std::max(1.01, ratio.high);
+  // A prediction far off would squeeze what was measured.
+  if (predicted > low - 2 * (high - low) && predicted < high + 2 * (high - low)) {
+    low = std::min(low, predicted);
+    high = std::max(high, predicted);
+  }
+  const double margin = 0.06 * (high - low);
+  low -= margin;
+  high += margin;
   const auto x_of = [&](double value) {
     return area.x0 + area.width() * static_cast<float>((value - low) / (high - low));
   };
@@ -143,6 +181,11 @@ void draw_ratio_axis(Ui& ui, const Interval& ratio, const Rect& area) {
   ui.draw.fill({x_of(ratio.low), y - 14, x_of(ratio.high), y - 2},
                with_alpha(ui.colors.accent, 110));
   ui.draw.vertical(x_of(ratio.estimate) - 1, y - 17, y, ui.colors.text, 3);
+  if (predicted <= low || predicted >= high) return;
+  const float at = x_of(predicted);
+  draw_caret_down(ui.draw, {at, y - 20}, ui.colors.simulated, 8);
+  ui.draw.text_center(Font::small, at, y - 31, ui.colors.simulated,
+                      fmt::format("predicted {:.3f}", predicted));
 }
 
 void draw_ratio_table(Ui& ui, const Desktop& desktop, const Rect& area) {
@@ -164,6 +207,22 @@ void draw_ratio_table(Ui& ui, const Desktop& desktop, const Rect& area) {
   };
   row("iteration, ms", runs.a.series.mean_ms(), runs.b->series.mean_ms());
   row("p99 iteration, ms", runs.a.series.p99_ms(), runs.b->series.p99_ms());
+  const auto errors = [&](const RunSide& side) {
+    return side.predicted ? prediction_error(side.predicted->iteration_ms, side.series.mean_ms())
+                          : std::nullopt;
+  };
+  const auto left = errors(runs.a), right = errors(*runs.b);
+  if ((left || right) && y + 28 < area.y1) {
+    y += 20;
+    ui.draw.text_fit(Font::small, area.x0, y, a - area.x0 - 60, ui.colors.secondary,
+                     "prediction error");
+    for (const auto& [error, x] : {std::pair{left, a}, std::pair{right, b}}) {
+      if (!error) continue;
+      ui.draw.text_right(Font::mono, x, y,
+                         std::abs(*error) > kLargeError ? ui.colors.warning : ui.colors.text,
+                         error_text(*error));
+    }
+  }
   if (runs.comparison && y + 46 < area.y1) {
     ui.draw.paragraph(Font::small, area.x0, y + 24, area.width(), 16, 3, ui.colors.secondary,
                       runs.comparison->sentence);

@@ -76,6 +76,7 @@ void draw_run_setup(Ui& ui, Desktop& desktop, Rect area) {
   RunState& run = desktop.run;
   const History& history = desktop.document->history();
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Comparison", area);
   pane_header(ui, area.take_top(kHeaderHeight), "Comparison",
               "A is the reference ★, B the current layout");
   float y = area.y0 + 10;

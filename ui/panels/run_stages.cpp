@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
 
 #include "ui/model/numbers.hpp"
+#include "ui/panels/pane_tables.hpp"
 #include "ui/panels/run_parts.hpp"
 #include "ui/widgets/widgets.hpp"
 
@@ -18,28 +22,113 @@ const StageRow* stage_row(const std::vector<StageRow>& rows, Stage stage) {
   return nullptr;
 }
 
+/// Right edges of the columns: A measured, predicted, error, B likewise, the difference.
+struct StageColumns {
+  std::array<float, 6> at{};
+  float change = 0;
+  float bars = 0;
+  float room = 20;
+  bool predictions = true;
+
+  explicit StageColumns(const Rect& area) {
+    bars = area.x0 + 148;
+    change = area.x1 - 14;
+    predictions = area.width() > 640;
+    const float pitch = predictions ? 62 : 74;
+    float x = change - 66;
+    for (std::size_t i = at.size(); i-- > 0;) {
+      if (!predictions && i % 3 != 0) continue;
+      at[i] = x;
+      x -= pitch;
+    }
+    room = std::max(20.0F, x - bars - 12);
+  }
+};
+
+void draw_columns(Ui& ui, const StageColumns& at, const Rect& header) {
+  const float y = header.center_y();
+  ui.draw.fill(header, ui.colors.header);
+  ui.draw.text(Font::small, header.x0 + 14, y, ui.colors.tertiary, "stage");
+  ui.draw.text(Font::small, at.bars, y, ui.colors.tertiary,
+               at.predictions ? "measured, notch = predicted" : "measured");
+  constexpr std::array<std::string_view, 6> kLabels = {"A meas.", "A pred.", "error",
+                                                       "B meas.", "B pred.", "error"};
+  for (std::size_t i = 0; i < kLabels.size(); ++i) {
+    if (!at.predictions && i % 3 != 0) continue;
+    ui.draw.text_right(Font::small, at.at[i], y, ui.colors.tertiary, kLabels[i]);
+  }
+  ui.draw.text_right(Font::small, at.change, y, ui.colors.tertiary, "B − A");
+}
+
+/// Measured, predicted and the error of one side of a stage.
+void draw_side_numbers(Ui& ui, const RunSide& side, const StageRow* row, Stage stage,
+                       const StageColumns& at, std::size_t first, float y) {
+  if (row == nullptr) return;
+  ui.draw.text_right(Font::mono_strong, at.at[first], y, ui.colors.text,
+                     fmt::format("{:.3f}", row->ms_max));
+  if (!at.predictions || !side.predicted) return;
+  const double predicted = side.predicted->stage_ms[static_cast<std::size_t>(stage)];
+  if (predicted <= 0) return;
+  ui.draw.text_right(Font::mono, at.at[first + 1], y, ui.colors.secondary,
+                     fmt::format("{:.3f}", predicted));
+  if (const auto error = prediction_error(predicted, row->ms_max)) {
+    ui.draw.text_right(Font::mono, at.at[first + 2], y,
+                       std::abs(*error) > kLargeError ? ui.colors.warning : ui.colors.secondary,
+                       error_text(*error));
+  }
+}
+
+/// The sentence below the table: how good the model was.
+void draw_verdict(Ui& ui, const RecordedRuns& runs, const Rect& area) {
+  std::vector<double> errors;
+  const char* worst_name = "";
+  double worst = 0;
+  for (const RunSide* side : {&runs.a, runs.b ? &*runs.b : nullptr}) {
+    if (side == nullptr || !side->predicted) continue;
+    for (const StageRow& row : side->stages) {
+      const auto error = prediction_error(
+          side->predicted->stage_ms[static_cast<std::size_t>(row.stage)], row.ms_max);
+      if (!error) continue;
+      errors.push_back(std::abs(*error));
+      if (std::abs(*error) < std::abs(worst)) continue;
+      worst = *error;
+      worst_name = shardscope::to_string(row.stage);
+    }
+  }
+  if (errors.empty()) return;
+  std::nth_element(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2),
+                   errors.end());
+  const std::string words = fmt::format(
+      "Predicted / measured − 1 by stage: median {:.0f} %, largest {} ({}). Shared cores and an "
+      "uncalibrated machine show here: shardscope doctor, calibrate.",
+      errors[errors.size() / 2] * 100, error_text(worst), worst_name);
+  ui.draw.horizontal(area.x0, area.x1, area.y0, ui.colors.line);
+  ui.draw.paragraph(Font::small, area.x0 + 14, area.y0 + 16, area.width() - 28, 16, 2,
+                    ui.colors.secondary, words);
+}
+
 }  // namespace
+
+std::string error_text(double error) {
+  if (std::abs(error) >= 9.995) return error > 0 ? ">+999 %" : "<−999 %";
+  return fmt::format("{}{:.{}f} %", error < 0 ? "−" : "+", std::abs(error) * 100,
+                     std::abs(error) < 0.9995 ? 1 : 0);
+}
 
 void draw_run_stages(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Stages", area, [&desktop] { return run_stages_table(desktop); });
   pane_header(ui, area.take_top(kHeaderHeight), "Stages",
               "ms an iteration on the slowest rank, waiting left out; traced blocks");
   const RunState& run = desktop.run;
-  const Rect header = area.take_top(22);
-  ui.draw.fill(header, ui.colors.header);
-  const float bars = area.x0 + 148;
-  const float change = area.x1 - 14, b = change - 78, a = b - 78;
-  const float room = std::max(20.0F, a - 70 - bars);
-  const float y = header.center_y();
-  ui.draw.text(Font::small, area.x0 + 14, y, ui.colors.tertiary, "stage");
-  ui.draw.text_right(Font::small, a, y, ui.colors.tertiary, "A ms");
-  ui.draw.text_right(Font::small, b, y, ui.colors.tertiary, "B ms");
-  ui.draw.text_right(Font::small, change, y, ui.colors.tertiary, "B − A");
+  const StageColumns at(area);
+  draw_columns(ui, at, area.take_top(22));
   if (!run.shown || run.shown->a.stages.empty()) {
     ui.draw.text(Font::small, area.x0 + 14, area.y0 + 22, ui.colors.tertiary,
                  "Nothing traced. Runs trace one block in 8.");
     return;
   }
+  if (area.height() > 200) draw_verdict(ui, *run.shown, area.take_bottom(48));
   const std::vector<StageRow>& left = run.shown->a.stages;
   const std::vector<StageRow> none;
   const std::vector<StageRow>& right = run.shown->b ? run.shown->b->stages : none;
@@ -60,25 +149,26 @@ void draw_run_stages(Ui& ui, Desktop& desktop, Rect area) {
     ui.draw.fill(box(area.x0 + 14, middle - 4, 9, 9), color);
     ui.draw.text(Font::small, area.x0 + 29, middle, ui.colors.text, shardscope::to_string(stage));
     const float thick = std::clamp(pitch * 0.26F, 3.0F, 11.0F);
-    const auto bar = [&](const StageRow* row, float at, Color fill) {
+    const auto bar = [&](const RunSide& side, const StageRow* row, float y, Color fill) {
       if (row == nullptr) return;
-      ui.draw.fill(box(bars, at, room * static_cast<float>(row->ms_max / most), thick), fill);
-      if (row->waiting_ms_mean > 0) {
-        const float x = bars + room * static_cast<float>(row->ms_max / most);
-        const float wait =
-            std::min(room * static_cast<float>(row->waiting_ms_mean / most), bars + room - x);
-        if (wait > 2) ui.draw.hatch(box(x, at, wait, thick), ui.colors.tertiary, 5, 1);
-      }
+      const float x = at.bars + at.room * static_cast<float>(row->ms_max / most);
+      ui.draw.fill({at.bars, y, x, y + thick}, fill);
+      const float wait = std::min(at.room * static_cast<float>(row->waiting_ms_mean / most),
+                                  at.bars + at.room - x);
+      if (wait > 2) ui.draw.hatch(box(x, y, wait, thick), ui.colors.tertiary, 5, 1);
+      if (!side.predicted || !at.predictions) return;
+      const double predicted = side.predicted->stage_ms[static_cast<std::size_t>(stage)];
+      const float notch = at.bars + at.room * static_cast<float>(std::min(1.02, predicted / most));
+      if (predicted > 0) ui.draw.vertical(notch, y - 2, y + thick + 2, ui.colors.text, 2);
     };
-    bar(one, middle - thick - 1, mix(color, ui.colors.pane, 0.45F));
-    bar(two, middle + 1, color);
-    if (one != nullptr)
-      ui.draw.text_right(Font::mono, a, middle, ui.colors.text, fmt::format("{:.3f}", one->ms_max));
-    if (two != nullptr)
-      ui.draw.text_right(Font::mono, b, middle, ui.colors.text, fmt::format("{:.3f}", two->ms_max));
+    bar(run.shown->a, one, middle - thick - 1, mix(color, ui.colors.pane, 0.45F));
+    if (run.shown->b) bar(*run.shown->b, two, middle + 1, color);
+    draw_side_numbers(ui, run.shown->a, one, stage, at, 0, middle);
+    if (run.shown->b) draw_side_numbers(ui, *run.shown->b, two, stage, at, 3, middle);
     if (one != nullptr && two != nullptr) {
       const double delta = two->ms_max - one->ms_max;
-      ui.draw.text_right(Font::mono, change, middle, delta <= 0 ? ui.colors.good : ui.colors.worse,
+      ui.draw.text_right(Font::mono, at.change, middle,
+                         delta <= 0 ? ui.colors.good : ui.colors.worse,
                          signed_ms_text(delta / 1e3));
     }
     ui.draw.horizontal(area.x0 + 12, area.x1 - 12, top + pitch - 1, ui.colors.line);
@@ -88,6 +178,7 @@ void draw_run_stages(Ui& ui, Desktop& desktop, Rect area) {
 
 void draw_run_ranks(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Ranks", area, [&desktop] { return run_ranks_table(desktop); });
   pane_header(ui, area.take_top(kHeaderHeight), "Ranks",
               "at work, then waiting for others, ms an iteration");
   const RunState& run = desktop.run;

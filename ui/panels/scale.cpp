@@ -5,6 +5,7 @@
 
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/panels/scale_parts.hpp"
 #include "ui/panels/tune_actions.hpp"
@@ -298,6 +299,7 @@ void draw_scale(Ui& ui, Desktop& desktop, Rect area) {
          360, 800);
   draw_planner_pane(ui, desktop, right);
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Matrix", area, [&desktop] { return loads_table(desktop); });
   const Rect header = area.take_top(kHeaderHeight);
   pane_header(ui, header, "Matrix",
               "rows are tables, columns are GPUs; colour = the value of the shard");

@@ -6,6 +6,8 @@
 #include "planner/planners.hpp"
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/plan_rules.hpp"
+#include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/panels/scale_parts.hpp"
 #include "ui/panels/titles.hpp"
@@ -56,6 +58,61 @@ void draw_settings(Ui& ui, Desktop& desktop, const Rect& area) {
     ui.draw.text(Font::small, x, y, ui.colors.tertiary, "Seed");
     field(ui, "scale/seed", box(x + 32, y - 11, 46, 22), scale.seed,
           {.align_right = true, .enabled = !running});
+  }
+}
+
+void choose_executor(Ui& ui, Desktop& desktop, const Rect& rect, bool enabled) {
+  const Executor now = desktop.document->executor();
+  const Touch touch = ui.region("scale/executor", rect);
+  if (touch.clicked && enabled) {
+    std::vector<MenuItem> items;
+    for (const auto& [executor, hint] : {std::pair{Executor::engine, "this program's engine"},
+                                         {Executor::hugectr, "HugeCTR"},
+                                         {Executor::torchrec, "TorchRec"}}) {
+      items.push_back({shardscope::to_string(executor), hint, true,
+                       [&desktop, one = executor] { desktop.document->set_executor(one); }});
+    }
+    desktop.menu = Menu{{rect.x0, rect.y1}, std::move(items)};
+  }
+  if (touch.hovered) {
+    ui.tooltip(
+        "Who will train it: fixes schedule, memory rules and legal forms\nof every "
+        "prediction and check, not of plans alone.");
+  }
+  ui.draw.fill(rect, ui.colors.field, 2);
+  ui.draw.frame(rect, ui.colors.strong_line, 2);
+  ui.draw.text(Font::body, rect.x0 + 8, rect.center_y(), ui.colors.text,
+               shardscope::to_string(now));
+  draw_caret_down(ui.draw, {rect.x1 - 12, rect.center_y()}, ui.colors.tertiary);
+}
+
+/// Executor, rules as text, and how many pins are kept.
+void draw_rules(Ui& ui, Desktop& desktop, const Rect& area) {
+  ScaleState& scale = desktop.scale;
+  const bool running = scale.job != nullptr && !scale.job->finished();
+  float y = area.y0 + 12;
+  ui.draw.text(Font::small, area.x0, y, ui.colors.tertiary, "Executor");
+  choose_executor(ui, desktop, box(area.x0 + 60, y - 11, 110, 22), !running);
+  const Layout& layout = desktop.document->layout();
+  std::int64_t pins = 0;
+  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
+    pins += desktop.document->pinned_table(static_cast<std::int32_t>(t)) ? 1 : 0;
+  }
+  ui.draw.text_fit(Font::small, area.x0 + 184, y, area.width() - 184, ui.colors.secondary,
+                   pins > 0 ? plural(pins, "pinned table") + " kept as placed"
+                            : "no table is pinned (P in Tune)");
+  y += 28;
+  ui.draw.text(Font::small, area.x0, y, ui.colors.tertiary, "Rules");
+  const Rect rect{area.x0 + 60, y - 11, area.x1, y + 11};
+  field(ui, "scale/rules", rect, scale.rules,
+        {.placeholder = "TABLE=DP  TABLE=0,1  !7  TABLE+TABLE", .enabled = !running});
+  const auto rules = parse_plan_rules(scale.rules, desktop.document->workload(),
+                                      desktop.document->topology().ranks());
+  if (!rules) ui.draw.frame(rect, ui.colors.warning, 2);
+  if (ui.hovers(rect)) {
+    ui.tooltip(rules ? "TABLE=DP, RB or UB fixes a cluster · TABLE=0,1 its GPUs\n!7 is a GPU that "
+                       "owns nothing · TABLE+TABLE stay whole on one GPU"
+                     : to_string(rules.error()));
   }
 }
 
@@ -174,7 +231,14 @@ void draw_buttons(Ui& ui, Desktop& desktop, const Rect& area) {
 void start_plan(Desktop& desktop) {
   ScaleState& scale = desktop.scale;
   discard(scale);
+  auto rules = parse_plan_rules(scale.rules, desktop.document->workload(),
+                                desktop.document->topology().ranks());
+  if (!rules) {
+    scale.failure = to_string(rules.error());
+    return;
+  }
   PlanRequest request;
+  request.options.constraints = std::move(*rules);
   request.planner = scale.planner;
   request.time_limit_s = setting_number(scale.time_limit, 2);
   request.seed = static_cast<std::uint64_t>(setting_number(scale.seed, 1));
@@ -218,6 +282,7 @@ void draw_planner_pane(Ui& ui, Desktop& desktop, Rect area) {
   ScaleState& scale = desktop.scale;
   const Evaluation& now = desktop.document->current();
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Planner", area, [&desktop] { return changes_table(desktop); });
   pane_header(ui, area.take_top(kHeaderHeight), "Balance",
               "GPUs per bin; outline = current, fill = proposed");
   const auto inner = [&](float height) { return area.take_top(height).inset(kPadding + 4, 6); };
@@ -233,7 +298,8 @@ void draw_planner_pane(Ui& ui, Desktop& desktop, Rect area) {
                  now.memory_bytes, after != nullptr ? &after->memory_bytes : nullptr, kGiB, "GiB");
   pane_header(ui, area.take_top(kHeaderHeight), "Planner",
               "clusters, cuts, owners and exchange together, with a proven bound");
-  draw_settings(ui, desktop, inner(44));
+  draw_settings(ui, desktop, inner(40));
+  draw_rules(ui, desktop, inner(68));
   draw_progress(ui, desktop, inner(44));
   draw_search(ui, desktop, inner(128));
   draw_answer(ui, desktop, inner(62));

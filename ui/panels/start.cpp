@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "ui/desktop/startup.hpp"
+#include "ui/desktop/open_file.hpp"
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
 #include "ui/panels/panels.hpp"
@@ -145,15 +145,17 @@ void draw_models(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.horizontal(open.x0, open.x1, open.y0, ui.colors.line);
   ui.draw.text(Font::strong, open.x0 + 14, open.center_y(), ui.colors.text, "Open");
   if (field(ui, "start/open",
-            {open.x0 + 60, open.center_y() - 11, open.x1 - 120, open.center_y() + 11},
-            start.open_path,
-            {.placeholder = "session, model, topology or layout file, or drop one here"})) {
-    open_dropped(desktop, start.open_path);
+            {open.x0 + 60, open.center_y() - 11, open.x1 - 208, open.center_y() + 11},
+            start.open_path, {.placeholder = "path of a file, or drop one on the window"})) {
+    try_open_path(desktop, start.open_path);
   }
-  if (button(ui, "start/open/button",
-             {open.x1 - 106, open.center_y() - 12, open.x1 - 14, open.center_y() + 12}, "Open file",
+  const float top = open.center_y() - 12;
+  if (button(ui, "start/open/button", box(open.x1 - 200, top, 90, 24), "Open file",
              {.enabled = !start.open_path.empty()})) {
-    open_dropped(desktop, start.open_path);
+    try_open_path(desktop, start.open_path);
+  }
+  if (button(ui, "start/browse", box(open.x1 - 102, top, 88, 24), "Browse …", {})) {
+    show_open_dialog(desktop, ui.memory());
   }
   constexpr int kColumns = 3;
   constexpr float kPitch = 74;
@@ -178,8 +180,9 @@ void draw_start(Ui& ui, Desktop& desktop, const Rect& area) {
   const Rect heading = inner.take_top(88);
   ui.draw.text(Font::heading, heading.x0, heading.y0 + 18, ui.colors.text,
                "Open a session, or start from a model");
-  ui.draw.text(Font::name, heading.x0, heading.y0 + 52, ui.colors.secondary,
-               "Drop a model, layout or session file anywhere on this window.");
+  ui.draw.text(
+      Font::name, heading.x0, heading.y0 + 52, ui.colors.secondary,
+      "Drop a session, model, plan, Nsight Systems or Kineto file anywhere on this window.");
   Rect right = width > 1000 ? inner.take_right(inner.width() * 0.385F) : Rect{};
   if (!right.empty()) inner.take_right(16);
   const float models = std::min(46 + 30 + 12 + 74.0F * 4, inner.height() * 0.55F);

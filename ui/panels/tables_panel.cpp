@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
@@ -104,10 +103,11 @@ std::string uniq_text(double share) {
 }
 
 void draw_table_row(Ui& ui, Desktop& desktop, const TableRow& table, const Rect& row,
-                    const TableColumns& at) {
+                    const TableColumns& at, const std::vector<TableLine>& lines) {
   TuneState& tune = desktop.tune;
   const Touch touch = ui.region("tables/row/" + table.name, row);
-  const bool selected = tune.table == table.table;
+  const bool selected =
+      tune.tables.contains(table.table) || (tune.tables.empty() && tune.table == table.table);
   if (selected) {
     ui.draw.fill(row, ui.colors.selection);
     ui.draw.fill({row.x0, row.y0, row.x0 + 3, row.y1}, ui.colors.accent);
@@ -115,12 +115,14 @@ void draw_table_row(Ui& ui, Desktop& desktop, const TableRow& table, const Rect&
     ui.draw.fill(row, ui.colors.control);
   }
   if (touch.hovered) tune.hovered_table = table.table;
-  if (touch.pressed) {
+  if (touch.pressed && (ui.in.ctrl || ui.in.shift)) {
+    select_more_tables(tune, table.table, ui.in.shift, lines);
+  } else if (touch.pressed) {
     select_table(tune, *desktop.document, table.table);
     tune.drag = {.kind = MapDrag::Kind::table, .shard = {table.table, 0, 0}, .start = ui.in.mouse};
   }
   const float y = row.center_y();
-  const Color dim = selected ? ui.colors.secondary : ui.colors.secondary;
+  const Color dim = ui.colors.secondary;
   // Square root: the small ones stay visible.
   const double largest = tune.list.largest_cost_s();
   const float bar = largest > 0 ? 56 * static_cast<float>(std::sqrt(table.cost_s / largest)) : 0;
@@ -128,6 +130,9 @@ void draw_table_row(Ui& ui, Desktop& desktop, const TableRow& table, const Rect&
                with_alpha(ui.colors.cluster(table.cluster), 80));
   ui.draw.text_fit(selected ? Font::strong : Font::body, at.name, y, at.rows - 52 - at.name,
                    ui.colors.text, table.name);
+  if (touch.hovered && ui.draw.width(Font::body, table.name) > at.rows - 52 - at.name) {
+    ui.tooltip(table.name);
+  }
   ui.draw.text_right(Font::mono, at.rows, y, ui.colors.text, count_text(table.rows));
   ui.draw.text_right(Font::mono, at.hot, y, ui.colors.text,
                      count_text(std::round(table.hot * 10) / 10));
@@ -181,6 +186,7 @@ void drop_on_group(Ui& ui, Desktop& desktop, const Rect& list, ClusterType clust
 void draw_tables_panel(Ui& ui, Desktop& desktop, Rect area) {
   TuneState& tune = desktop.tune;
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Tables", area, [&desktop] { return desktop.tune.list.text(); });
   pane_header(ui, area.take_top(kHeaderHeight), "Tables",
               tables_sentence(desktop.document->workload()));
   draw_filter(ui, tune, area.take_top(kToolHeight + 4));
@@ -206,7 +212,7 @@ void draw_tables_panel(Ui& ui, Desktop& desktop, Rect area) {
     if (line.heading) {
       draw_heading(ui, tune, line.cluster, row, at);
     } else {
-      draw_table_row(ui, desktop, tune.list.rows()[line.row], row, at);
+      draw_table_row(ui, desktop, tune.list.rows()[line.row], row, at, lines);
     }
     drop_on_group(ui, desktop, area, line.cluster, row);
   }
@@ -215,7 +221,6 @@ void draw_tables_panel(Ui& ui, Desktop& desktop, Rect area) {
     ui.draw.text_center(Font::body, area.center_x(), area.y0 + 30, ui.colors.tertiary,
                         "No table matches the filter.");
   }
-  if (ui.hovers(area) && ui.key('C', kCtrl)) ImGui::SetClipboardText(tune.list.text().c_str());
 }
 
 }  // namespace shardscope::ui

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ui/model/numbers.hpp"
+#include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/panels/timeline_parts.hpp"
 #include "ui/widgets/widgets.hpp"
@@ -28,7 +29,8 @@ void follow_document(Desktop& desktop) {
     timeline.path = document.current().path_pieces;
   }
   if (recorded) timeline.path.clear();
-  if (recorded && timeline.ghost_of != version) {
+  const bool priced = document.current().priced;
+  if (recorded && priced && timeline.ghost_of != version) {
     timeline.ghost_of = version;
     timeline.ghost = memory_source(document.current().spans, Mode::simulated, "prediction");
   }
@@ -149,6 +151,7 @@ void draw_timeline(Ui& ui, Desktop& desktop, Rect area) {
   draw_overview(ui, desktop, area.take_top(34), kTrackLabels);
   const Rect ruler = area.take_top(24);
   const TimeScale scale{area.x0 + kTrackLabels, area.x1, timeline.view.shown()};
+  ui.pane("Tracks", area, [&desktop] { return events_table(desktop); });
   ui.name("timeline/tracks", {scale.x0, area.y0, area.x1, area.y1});
   draw_ruler(ui, desktop, scale, ruler, area.y1);
   ui.draw.clip(area);
@@ -162,6 +165,11 @@ void draw_timeline(Ui& ui, Desktop& desktop, Rect area) {
     hand_keys(ui, timeline, scale);
   }
   if (!timeline.drag_start && !timeline.panning) update_range(timeline);
+  if (timeline.activities != nullptr && timeline.statistics_of) {
+    if (!timeline.drag_start && !timeline.panning)
+      timeline.activities->ask(*timeline.statistics_of);
+    if (timeline.activities->poll()) desktop.busy = true;
+  }
   draw_events(ui, desktop, events);
   if (!right.empty()) draw_range_pane(ui, desktop, right);
 }

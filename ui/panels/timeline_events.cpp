@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <imgui.h>
 
 #include <algorithm>
 
 #include "ui/model/numbers.hpp"
+#include "ui/panels/pane_tables.hpp"
 #include "ui/panels/timeline_parts.hpp"
 #include "ui/widgets/widgets.hpp"
 
@@ -11,7 +11,7 @@ namespace shardscope::ui {
 namespace {
 
 struct EventColumnsAt {
-  float start, duration, rank, stream, stage, cluster, sent, rate, rows;
+  float start, duration, rank, stream, stage, cluster, sent, rate, rows, kernel, call;
   explicit EventColumnsAt(const Rect& area) {
     start = area.x0 + 110;
     duration = start + 100;
@@ -19,22 +19,13 @@ struct EventColumnsAt {
     stream = rank + 60;
     stage = stream + 24;
     cluster = stage + 170;
-    sent = cluster + 170;
-    rate = sent + 110;
+    sent = cluster + 130;
+    rate = sent + 100;
     rows = rate + 110;
+    kernel = rows + 24;
+    call = std::max(kernel + 120, area.x1 - 190);
   }
 };
-
-std::string events_text(const TimelineState& timeline) {
-  std::string text = "start ns\tduration ns\tGPU\tstream\tstage\tcluster\twaiting\tbytes\trows\n";
-  for (const Span& span : timeline.events) {
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", span.start_ns,
-                        span.end_ns - span.start_ns, span.rank, span.stream,
-                        shardscope::to_string(span.stage), shardscope::to_string(span.work),
-                        span.waiting ? 1 : 0, span.intra_bytes + span.inter_bytes, span.rows);
-  }
-  return text;
-}
 
 void draw_event(Ui& ui, TimelineState& timeline, const Span& span, const Rect& row,
                 const EventColumnsAt& at, std::size_t index) {
@@ -75,6 +66,16 @@ void draw_event(Ui& ui, TimelineState& timeline, const Span& span, const Rect& r
     if (ns > 0) number(at.rate, bytes_text(bytes / ns * 1e9) + "/s", ui.colors.secondary);
   }
   if (span.rows > 0) number(at.rows, grouped_text(span.rows), ui.colors.secondary);
+  const storage::DeviceWork* work =
+      timeline.activities != nullptr ? timeline.activities->of(span) : nullptr;
+  if (work == nullptr) return;
+  ui.draw.text_fit(Font::mono_small, at.kernel, y, at.call - at.kernel - 14, ui.colors.text,
+                   work->name);
+  if (touch.hovered && ui.in.mouse.x > at.kernel && ui.in.mouse.x < at.call) {
+    ui.tooltip(work->name);
+  }
+  ui.draw.text_fit(Font::small, at.call, y, row.x1 - at.call - 8, ui.colors.accent,
+                   work->call.name);
 }
 
 }  // namespace
@@ -82,6 +83,7 @@ void draw_event(Ui& ui, TimelineState& timeline, const Span& span, const Rect& r
 void draw_events(Ui& ui, Desktop& desktop, Rect area) {
   TimelineState& timeline = desktop.timeline;
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Events in the range", area, [&desktop] { return events_table(desktop); });
   pane_header(ui, area.take_top(kHeaderHeight), "Events in the range",
               fmt::format("{}{} · click shows it above · Ctrl+C copies",
                           grouped_text(static_cast<std::int64_t>(timeline.events.size())),
@@ -109,6 +111,10 @@ void draw_events(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.text_right(Font::small, at.sent, y, ui.colors.tertiary, "sent");
   ui.draw.text_right(Font::small, at.rate, y, ui.colors.tertiary, "rate");
   ui.draw.text_right(Font::small, at.rows, y, ui.colors.tertiary, "rows");
+  if (timeline.activities != nullptr) {
+    ui.draw.text(Font::small, at.kernel, y, ui.colors.tertiary, "kernel");
+    ui.draw.text(Font::small, at.call, y, ui.colors.tertiary, "launched by");
+  }
   const std::vector<Span>& events = timeline.events;
   const bool only_found = !timeline.find.empty();
   const std::size_t count = only_found ? timeline.found.size() : events.size();
@@ -123,9 +129,6 @@ void draw_events(Ui& ui, Desktop& desktop, Rect area) {
     draw_event(ui, timeline, events[index], box(area.x0, top, area.width() - 8, kRowHeight), at, i);
   }
   ui.draw.unclip();
-  if (ui.hovers(area) && ui.key('C', kCtrl)) {
-    ImGui::SetClipboardText(events_text(timeline).c_str());
-  }
 }
 
 }  // namespace shardscope::ui

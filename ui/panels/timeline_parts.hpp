@@ -27,6 +27,8 @@ void draw_tracks(Ui& ui, Desktop& desktop, const TimeScale& scale, const Rect& a
 void draw_range_pane(Ui& ui, Desktop& desktop, Rect area);
 void draw_events(Ui& ui, Desktop& desktop, Rect area);
 void add_timeline_commands(std::vector<Command>& list, Desktop& desktop, UiMemory& memory);
+/// Lines about the kernel and the call that launched it; empty where none is known.
+[[nodiscard]] std::string activity_words(const ActivityLookup& activities, const Span& span);
 [[nodiscard]] std::string span_tooltip(const Span& span, double origin_ns);
 
 }  // namespace shardscope::ui

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ui/model/numbers.hpp"
+#include "ui/panels/pane_tables.hpp"
 #include "ui/panels/timeline_parts.hpp"
 #include "ui/widgets/widgets.hpp"
 
@@ -101,7 +102,9 @@ float draw_bytes(Ui& ui, const RangeStatistics& range, const Rect& area, float y
 void draw_detail(Ui& ui, const TimelineState& timeline, const Rect& area, float y) {
   if (!timeline.selected || y + 120 > area.y1) return;
   y = section(ui, area, y, "Selected event", ". and , step along the track");
-  const std::string text = span_tooltip(*timeline.selected, timeline.view.all().begin);
+  std::string text = span_tooltip(*timeline.selected, timeline.view.all().begin);
+  if (timeline.activities != nullptr)
+    text += activity_words(*timeline.activities, *timeline.selected);
   for (std::size_t begin = 0; begin <= text.size() && y + 8 < area.y1;) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     ui.draw.text_fit(Font::small, area.x0 + kPadding, y, area.width() - 24,
@@ -118,6 +121,7 @@ void draw_range_pane(Ui& ui, Desktop& desktop, Rect area) {
   TimelineState& timeline = desktop.timeline;
   const RangeStatistics& range = timeline.statistics;
   ui.draw.fill(area, ui.colors.pane);
+  ui.pane("Range", area, [&desktop] { return range_table(desktop); });
   const Rect header = area.take_top(kHeaderHeight);
   pane_header(ui, header, timeline.range ? "Range" : "View",
               fmt::format("{}, {}{}", duration_text(range.length_ns),

@@ -95,7 +95,11 @@ void draw_item(Ui& ui, Desktop& desktop, const TimeScale& scale, const TimelineT
     if (span.end_ns == node.end_ns && span.stage == node.longest_stage) timeline.hovered = span;
   }
   ui.draw.frame(rect, ui.colors.text);
-  ui.tooltip(span_tooltip(*timeline.hovered, timeline.view.shown().begin));
+  std::string words = span_tooltip(*timeline.hovered, timeline.view.shown().begin);
+  if (timeline.activities != nullptr) {
+    words += activity_words(*timeline.activities, *timeline.hovered);
+  }
+  ui.tooltip(std::move(words));
 }
 
 void draw_stream(Ui& ui, Desktop& desktop, const TimeScale& scale, std::size_t index, float y,
@@ -181,6 +185,27 @@ float row_height(const TimelineState& timeline, const RankRow& row) {
              : kRankHeader + kStreamPitch * static_cast<float>(row.tracks.size()) + 4;
 }
 
+/// From the call that launched the selected event (above its track) to the event.
+void draw_launch(Ui& ui, const TimelineState& timeline, const TimeScale& scale, const Span& span,
+                 float top, float height) {
+  if (timeline.activities == nullptr) return;
+  const storage::DeviceWork* work = timeline.activities->of(span);
+  if (work == nullptr || work->call.name.empty()) return;
+  const float x0 = scale.x(static_cast<double>(work->call.start_ns));
+  const float x1 = std::max(x0 + 2, scale.x(static_cast<double>(work->call.end_ns)));
+  const float to = scale.x(static_cast<double>(span.start_ns));
+  const float y = top - 4;
+  ui.draw.fill({x0, y - 3, x1, y + 3}, ui.colors.idle);
+  ui.draw.frame({x0, y - 3, x1, y + 3}, ui.colors.accent);
+  ui.draw.dashed_horizontal(x1, to, y, ui.colors.accent);
+  ui.draw.vertical(to, y, top + height / 2, ui.colors.accent);
+  ui.draw.triangle({to - 3, top + height / 2 - 4}, {to + 3, top + height / 2 - 4},
+                   {to, top + height / 2}, ui.colors.accent);
+  if (x1 > scale.x0 + 4) {
+    ui.draw.text_right(Font::small, x0 - 5, y, ui.colors.accent, work->call.name);
+  }
+}
+
 void draw_rank(Ui& ui, Desktop& desktop, const TimeScale& scale, const RankRow& row, float y,
                const Rect& area) {
   TimelineState& timeline = desktop.timeline;
@@ -226,6 +251,13 @@ void draw_rank(Ui& ui, Desktop& desktop, const TimeScale& scale, const RankRow& 
     ui.draw.text_right(Font::small, scale.x0 - 10, top + 10, ui.colors.secondary,
                        fmt::format("stream {}", track.stream));
     draw_stream(ui, desktop, scale, row.tracks[i], top, kStream);
+    const bool here = timeline.selected && timeline.selected->rank == track.rank &&
+                      timeline.selected->stream == track.stream;
+    if (here) {
+      ui.draw.clip({scale.x0, area.y0, scale.x1, area.y1});
+      draw_launch(ui, timeline, scale, *timeline.selected, top, kStream);
+      ui.draw.unclip();
+    }
     if (timeline.show_ghost && timeline.ghost != nullptr) {
       draw_ghost(ui, timeline, scale, track, top + kStream + 2);
       if (i == 0) {
@@ -254,15 +286,20 @@ void draw_path(Ui& ui, const TimelineState& timeline, const TimeScale& scale,
     }
     y += row_height(timeline, row);
   }
-  std::vector<Point> line;
+  ui.draw.clip({scale.x0, area.y0, scale.x1, area.y1});
+  std::optional<Point> end;  // of the piece before
   for (const PathPiece& piece : timeline.path) {
     const auto top = tops.find({piece.rank, piece.stream});
     if (top == tops.end()) continue;
-    line.push_back({scale.x(piece.begin_ns), top->second});
-    line.push_back({scale.x(piece.end_ns), top->second});
+    const float from = scale.x(piece.begin_ns), to = scale.x(piece.end_ns);
+    if (end) {
+      ui.draw.horizontal(std::min(end->x, from), std::max(end->x, from), end->y, ui.colors.text, 2);
+      ui.draw.vertical(from, std::min(end->y, top->second), std::max(end->y, top->second) + 2,
+                       ui.colors.text, 2);
+    }
+    ui.draw.horizontal(from, std::max(to, from + 1), top->second, ui.colors.text, 2);
+    end = Point{to, top->second};
   }
-  ui.draw.clip({scale.x0, area.y0, scale.x1, area.y1});
-  if (line.size() > 1) ui.draw.polyline(line.data(), line.size(), ui.colors.text, 2);
   ui.draw.unclip();
 }
 
@@ -284,6 +321,22 @@ std::string span_tooltip(const Span& span, double origin_ns) {
     text += fmt::format("\nsent {}, {}/s", bytes_text(bytes), bytes_text(bytes / seconds));
   }
   if (span.rows > 0) text += fmt::format("\nrows {}", grouped_text(span.rows));
+  return text;
+}
+
+std::string activity_words(const ActivityLookup& activities, const Span& span) {
+  const storage::DeviceWork* work = activities.of(span);
+  if (work == nullptr) return {};
+  std::string text = "\n" + work->name;
+  if (work->grid[0] > 0) {
+    text += fmt::format("\ngrid {} × {} × {}, block {} × {} × {}", work->grid[0], work->grid[1],
+                        work->grid[2], work->block[0], work->block[1], work->block[2]);
+  }
+  if (work->bytes > 0) text += "\n" + bytes_text(static_cast<double>(work->bytes));
+  if (!work->call.name.empty()) {
+    text += fmt::format("\nlaunched by {}, {} earlier", work->call.name,
+                        duration_text(static_cast<double>(span.start_ns - work->call.start_ns)));
+  }
   return text;
 }
 

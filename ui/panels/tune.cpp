@@ -12,6 +12,17 @@ constexpr float kTablesDock = 1100;
 }  // namespace
 
 void draw_tune(Ui& ui, Desktop& desktop, Rect area) {
+  if (desktop.document->workload().tables.empty()) {
+    ui.draw.fill(area, ui.colors.pane);
+    ui.draw.text_center(
+        Font::body, area.center_x(), area.y0 + 60, ui.colors.secondary,
+        "No model. What is open is a trace that names no tables: see the Timeline.");
+    if (button(ui, "tune/start", box(area.center_x() - 70, area.y0 + 84, 140, kButtonHeight),
+               "Choose a model", {})) {
+      desktop.choose(Workspace::start);
+    }
+    return;
+  }
   Settings& sizes = desktop.settings;
   TuneState& tune = desktop.tune;
   if (!tune.suggestions.work(*desktop.document, 3) || !desktop.document->bound()) {
@@ -34,7 +45,7 @@ void draw_tune(Ui& ui, Desktop& desktop, Rect area) {
     gutter(ui, "tune/gutter/inspector", area.take_right(1), true, -1, sizes.inspector_width, 300,
            area.width());
     const float inspector = sizes.advice_height > 0 ? right.height() - sizes.advice_height
-                                                    : std::min(430.0F, right.height() * 0.56F);
+                                                    : std::min(480.0F, right.height() * 0.6F);
     draw_inspector_panel(ui, desktop, right.take_top(inspector));
     draw_advice_panel(ui, desktop, right);
   } else {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ui/model/table_edits.hpp"
 #include "ui/widgets/widgets.hpp"
 
 namespace shardscope::ui {
@@ -50,6 +51,12 @@ void split(Desktop& desktop, bool rows) {
 
 void to_cluster(Desktop& desktop, ClusterType cluster) {
   Document& document = *desktop.document;
+  if (desktop.tune.tables.size() > 1) {
+    const std::set<std::int32_t>& tables = desktop.tune.tables;
+    document.apply(set_tables_cluster(document, tables, cluster),
+                   fmt::format("{} tables to {}", tables.size(), to_string(cluster)));
+    return;
+  }
   if (desktop.tune.table < 0) return;
   desktop.apply(edit_cluster(document, desktop.tune.table, cluster,
                              lightest_gpu(document.current(), false, -1)));
@@ -96,8 +103,8 @@ void go_to_typed_gpu(Desktop& desktop) {
     if (gpu < desktop.document->topology().ranks()) {
       desktop.apply(edit_move(*desktop.document, *tune.shard, gpu));
     } else {
-      desktop.tell(Severity::warning, fmt::format("There is no GPU {}: 0 to {}.", gpu,
-                                                  desktop.document->topology().ranks() - 1));
+      desktop.tell(NoticeKind::warning, fmt::format("There is no GPU {}: 0 to {}.", gpu,
+                                                    desktop.document->topology().ranks() - 1));
     }
   }
   tune.typed_gpu.clear();
@@ -107,14 +114,35 @@ void go_to_typed_gpu(Desktop& desktop) {
 
 void select_shard(TuneState& tune, const ShardId& shard, bool extend) {
   if (!extend) tune.selection.clear();
+  tune.tables.clear();
   tune.selection.insert(shard);
   tune.shard = shard;
   tune.table = shard.table;
   tune.shard_line.clear();
 }
 
+void select_more_tables(TuneState& tune, std::int32_t table, bool range,
+                        const std::vector<TableLine>& lines) {
+  if (tune.tables.empty() && tune.table >= 0) tune.tables.insert(tune.table);
+  if (!range) {
+    if (!tune.tables.insert(table).second && tune.tables.size() > 1) tune.tables.erase(table);
+    tune.table = *tune.tables.begin();
+    return;
+  }
+  // From the last selected line to this one, in the order they stand.
+  bool inside = false;
+  for (const TableLine& line : lines) {
+    if (line.heading) continue;
+    const std::int32_t one = tune.list.rows()[line.row].table;
+    const bool edge = one == table || one == tune.table;
+    if (inside || edge) tune.tables.insert(one);
+    if (edge && table != tune.table) inside = !inside;
+  }
+}
+
 void select_table(TuneState& tune, const Document& document, std::int32_t table) {
   tune.selection.clear();
+  tune.tables.clear();
   tune.table = table;
   tune.shard.reset();
   tune.shard_line.clear();
@@ -150,6 +178,13 @@ void add_tune_commands(std::vector<Command>& list, Desktop& desktop, UiMemory& m
   const bool table = desktop.tune.table >= 0;
   list.push_back({"Find tables", "Ctrl+F", 'F', kCtrl, true,
                   [&] { focus_field(memory, "tables/filter", desktop.tune.filter_text); }});
+  list.push_back({"Select all tables", "Ctrl+A", 'A', kCtrl, true, [&] {
+                    const auto count = desktop.document->workload().tables.size();
+                    for (std::size_t t = 0; t < count; ++t) {
+                      desktop.tune.tables.insert(static_cast<std::int32_t>(t));
+                    }
+                    desktop.tune.table = 0;
+                  }});
   list.push_back(
       {"Next shard", "Right", key::kRight, kNone, true, [&] { step_selection(desktop, 1); }});
   list.push_back(

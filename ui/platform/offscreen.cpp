@@ -114,13 +114,7 @@ Picture Offscreen::render(ImDrawData& data) {
   picture.rgb.resize(stride * static_cast<std::size_t>(state_->height));
   glPixelStorei(GL_PACK_ALIGNMENT, 1);
   glReadPixels(0, 0, state_->width, state_->height, GL_RGB, GL_UNSIGNED_BYTE, picture.rgb.data());
-  // OpenGL's first row is the lowest.
-  for (int y = 0; y < state_->height / 2; ++y) {
-    std::uint8_t* top = picture.rgb.data() + static_cast<std::size_t>(y) * stride;
-    std::uint8_t* bottom =
-        picture.rgb.data() + static_cast<std::size_t>(state_->height - 1 - y) * stride;
-    std::swap_ranges(top, top + stride, bottom);
-  }
+  turn_upside_down(picture);
   return picture;
 }
 

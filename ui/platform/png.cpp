@@ -1,6 +1,7 @@
 #include "ui/platform/png.hpp"
 
 #include <zlib.h>
+#include <algorithm>
 
 #include <array>
 #include <cstdlib>
@@ -78,6 +79,16 @@ tl::unexpected<Error> not_a_picture(const std::string& path) {
 }
 
 }  // namespace
+
+void turn_upside_down(Picture& picture) {
+  const auto stride = static_cast<std::size_t>(picture.width) * 3;
+  for (int y = 0; y < picture.height / 2; ++y) {
+    std::uint8_t* top = picture.rgb.data() + static_cast<std::size_t>(y) * stride;
+    std::uint8_t* bottom =
+        picture.rgb.data() + static_cast<std::size_t>(picture.height - 1 - y) * stride;
+    std::swap_ranges(top, top + stride, bottom);
+  }
+}
 
 std::vector<std::uint8_t> png_bytes(const Picture& picture) {
   const std::size_t stride = static_cast<std::size_t>(picture.width) * kChannels;

@@ -18,6 +18,9 @@ struct Picture {
   friend bool operator==(const Picture&, const Picture&) = default;
 };
 
+/// OpenGL's first row is the lowest.
+void turn_upside_down(Picture& picture);
+
 /// A complete PNG file, best compression.
 [[nodiscard]] std::vector<std::uint8_t> png_bytes(const Picture& picture);
 /// A PNG that png_bytes() could have made (8-bit RGB, not interlaced).

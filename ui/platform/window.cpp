@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "ui/desktop/frame.hpp"
+#include "ui/desktop/open_file.hpp"
+#include "ui/desktop/pane_files.hpp"
 #include "ui/desktop/startup.hpp"
 #include "ui/platform/key_queue.hpp"
 
@@ -90,7 +92,17 @@ void on_key(GLFWwindow* window, int key, int, int action, int mods) {
 
 void on_drop(GLFWwindow* window, int count, const char** paths) {
   Desktop& desktop = state_of(window).desktop;
-  for (int i = 0; i < count; ++i) open_dropped(desktop, paths[i]);
+  for (int i = 0; i < count; ++i) try_open_path(desktop, paths[i]);
+}
+
+Picture read_frame(int width, int height) {
+  Picture picture{width, height, {}};
+  const auto stride = static_cast<std::size_t>(width) * 3;
+  picture.rgb.resize(stride * static_cast<std::size_t>(height));
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, picture.rgb.data());
+  turn_upside_down(picture);
+  return picture;
 }
 
 void draw_once(GLFWwindow* window, GuiContext& context, Desktop& desktop) {
@@ -105,6 +117,7 @@ void draw_once(GLFWwindow* window, GuiContext& context, Desktop& desktop) {
   glfwGetFramebufferSize(window, &width, &height);
   glViewport(0, 0, width, height);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  take_asked_picture(desktop, context.scale(), [&] { return read_frame(width, height); });
   glfwSwapBuffers(window);
 }
 
@@ -114,22 +127,31 @@ float display_scale(GLFWwindow* window) {
   return std::clamp(std::max(x, y), 1.0F, 4.0F);
 }
 
-void run_loop(GLFWwindow* window, GuiContext& context, Desktop& desktop, bool scale_given) {
+/// What settings and display ask for; a scale of the command line stands above both.
+float wanted_scale(GLFWwindow* window, const Desktop& desktop, float given) {
+  if (given > 0) return given;
+  return desktop.settings.scale > 0 ? desktop.settings.scale : display_scale(window);
+}
+
+void run_loop(GLFWwindow* window, GuiContext& context, Desktop& desktop, float scale_given) {
   int frames_left = kFramesAfterInput;
   while (glfwWindowShouldClose(window) == GLFW_FALSE && !desktop.quit) {
     if (frames_left > 0) {
       glfwPollEvents();
       --frames_left;
     } else {
-      const double wait = desktop.busy ? kBusySeconds : kIdleSeconds;
+      const bool always = desktop.settings.idle > 1;
+      const double wait = desktop.busy || always ? kBusySeconds : kIdleSeconds;
       const double before = glfwGetTime();
       glfwWaitEventsTimeout(wait);
       // Returning early means that something happened.
       if (glfwGetTime() - before < wait * 0.95) frames_left = kFramesAfterInput;
-      if (!desktop.busy && frames_left == 0) continue;
+      if (!desktop.busy && frames_left == 0 && desktop.settings.idle < 1) continue;
     }
-    if (!scale_given && display_scale(window) != context.scale()) {
-      context.set_scale(display_scale(window));
+    const float scale = wanted_scale(window, desktop, scale_given);
+    const float text = desktop.settings.text_scale;
+    if (scale != context.scale() || text != context.text_scale()) {
+      context.set_scale(scale, text);
       ImGui_ImplOpenGL3_DestroyFontsTexture();
     }
     draw_once(window, context, desktop);
@@ -155,15 +177,14 @@ Status run_window(const GuiOptions& options) {
   desktop.settings_file = settings_path();
   desktop.settings = load_settings(desktop.settings_file);
   if (options.theme_given) desktop.settings.theme = options.theme;
+  desktop.autosave.folder = journal_folder();
+  offer_recovery(desktop);
   if (Status opened = open_as_asked(desktop, options); !opened) return opened;
-  const bool scale_given = options.scale > 0 || desktop.settings.scale > 0;
-  const float scale = options.scale > 0            ? options.scale
-                      : desktop.settings.scale > 0 ? desktop.settings.scale
-                                                   : display_scale(window.get());
-  GuiContext context(scale);
+  GuiContext context(wanted_scale(window.get(), desktop, options.scale),
+                     desktop.settings.text_scale);
   if (!context.fonts().missing.empty()) {
-    desktop.tell(Severity::warning, "Fonts are missing: " + context.fonts().missing +
-                                        ". Install fonts-inter and fonts-jetbrains-mono.");
+    desktop.tell(NoticeKind::warning, "Fonts are missing: " + context.fonts().missing +
+                                          ". Install fonts-inter and fonts-jetbrains-mono.");
   }
   {
     desktop.wake = [] { glfwPostEmptyEvent(); };
@@ -172,7 +193,7 @@ Status run_window(const GuiOptions& options) {
     glfwSetDropCallback(window.get(), on_drop);
     const Backend backend(window.get());
     if (!backend.ready()) return no_window("there is no OpenGL 3 to draw with", "OpenGL 3.0");
-    run_loop(window.get(), context, desktop, scale_given);
+    run_loop(window.get(), context, desktop, options.scale);
   }
   if (desktop.settings_file.empty()) return {};
   return save_settings(desktop.settings, desktop.settings_file);

@@ -36,8 +36,9 @@ constexpr ImWchar kGlyphs[] = {0x0020, 0x00ff, 0x0370, 0x03ff, 0x2010, 0x2026, 0
                                0x2033, 0x2190, 0x21ff, 0x2200, 0x22ff, 0x25a0, 0x25ff,
                                0x2605, 0x2606, 0x2713, 0x2717, 0};
 
-std::string first_present(std::initializer_list<const char*> paths) {
-  for (const char* path : paths) {
+std::string first_present(std::string_view folder, std::initializer_list<const char*> paths) {
+  for (const char* name : paths) {
+    const std::string path = std::string(folder) + name;
     std::error_code ignored;
     if (std::filesystem::is_regular_file(path, ignored)) return path;
   }
@@ -56,32 +57,31 @@ Metrics metrics_of(const std::string& path) {
   return {1.164F, 0.729F};  // DejaVu
 }
 
-std::string path_of(Face face) {
+std::string path_of(Face face, std::string_view folder) {
   switch (face) {
     case Face::words:
-      return first_present({"/usr/share/fonts/opentype/inter/Inter-Regular.otf",
-                            "/usr/share/fonts/truetype/inter/Inter-Regular.ttf",
-                            "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"});
+      return first_present(
+          folder, {"/opentype/inter/Inter-Regular.otf", "/truetype/inter/Inter-Regular.ttf",
+                   "/truetype/dejavu/DejaVuSans.ttf"});
     case Face::words_strong:
-      return first_present({"/usr/share/fonts/opentype/inter/Inter-SemiBold.otf",
-                            "/usr/share/fonts/truetype/inter/Inter-SemiBold.ttf",
-                            "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf"});
+      return first_present(
+          folder, {"/opentype/inter/Inter-SemiBold.otf", "/truetype/inter/Inter-SemiBold.ttf",
+                   "/truetype/dejavu/DejaVuSans-Bold.ttf"});
     case Face::numbers:
-      return first_present({"/usr/share/fonts/truetype/jetbrains-mono/JetBrainsMono-Regular.ttf",
-                            "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf"});
+      return first_present(folder, {"/truetype/jetbrains-mono/JetBrainsMono-Regular.ttf",
+                                    "/truetype/dejavu/DejaVuSansMono.ttf"});
     case Face::numbers_strong:
-      return first_present({"/usr/share/fonts/truetype/jetbrains-mono/JetBrainsMono-SemiBold.ttf",
-                            "/usr/share/fonts/truetype/dejavu/DejaVuSansMono-Bold.ttf"});
+      return first_present(folder, {"/truetype/jetbrains-mono/JetBrainsMono-SemiBold.ttf",
+                                    "/truetype/dejavu/DejaVuSansMono-Bold.ttf"});
   }
   return {};
 }
 
 /// Symbols that Inter and JetBrains Mono lack come from DejaVu where it is installed.
-void merge_symbols(ImFontAtlas& atlas, float pixels, bool mono) {
-  const std::string path =
-      first_present({mono ? "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf"
-                          : "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
-                     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"});
+void merge_symbols(ImFontAtlas& atlas, float pixels, bool mono, std::string_view folder) {
+  const std::string path = first_present(
+      folder, {mono ? "/truetype/dejavu/DejaVuSansMono.ttf" : "/truetype/dejavu/DejaVuSans.ttf",
+               "/truetype/dejavu/DejaVuSans.ttf"});
   if (path.empty()) return;
   ImFontConfig config;
   config.MergeMode = true;
@@ -92,7 +92,7 @@ void merge_symbols(ImFontAtlas& atlas, float pixels, bool mono) {
 
 }  // namespace
 
-Fonts load_fonts(ImFontAtlas& atlas, float scale) {
+Fonts load_fonts(ImFontAtlas& atlas, float scale, std::string_view folder) {
   atlas.Clear();
   atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
   atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
@@ -101,7 +101,7 @@ Fonts load_fonts(ImFontAtlas& atlas, float scale) {
     const FontSize& wanted = kSizes[i];
     const bool mono = wanted.face == Face::numbers || wanted.face == Face::numbers_strong;
     const float pixels = std::round(wanted.size * scale);
-    const std::string path = path_of(wanted.face);
+    const std::string path = path_of(wanted.face, folder);
     if (path.empty()) {
       ImFontConfig config;
       config.SizePixels = pixels;
@@ -114,7 +114,7 @@ Fonts load_fonts(ImFontAtlas& atlas, float scale) {
     result.fonts[i] = atlas.AddFontFromFileTTF(path.c_str(), std::round(pixels * metrics.height),
                                                nullptr, kGlyphs);
     result.capitals[i] = pixels * metrics.capital;
-    merge_symbols(atlas, pixels, mono);
+    merge_symbols(atlas, pixels, mono, folder);
     if (path.find("DejaVu") != std::string::npos && result.missing.empty()) {
       result.missing = mono ? "JetBrains Mono" : "Inter";
     }

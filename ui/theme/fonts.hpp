@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 struct ImFont;
 struct ImFontAtlas;
@@ -40,8 +41,11 @@ struct Fonts {
   [[nodiscard]] float capital(Font font) const { return capitals[static_cast<std::size_t>(font)]; }
 };
 
-/// Loads all sizes at that scale into the atlas (emptied before). Where Inter or JetBrains Mono is
-/// absent, DejaVu; where that is absent too, the built-in font.
-Fonts load_fonts(ImFontAtlas& atlas, float scale);
+inline constexpr std::string_view kFontFolder = "/usr/share/fonts";
+
+/// Loads all sizes at that scale into the atlas (emptied before) from Debian's folders below
+/// `folder`. Where Inter or JetBrains Mono is absent, DejaVu; where that is absent too, the
+/// built-in font.
+Fonts load_fonts(ImFontAtlas& atlas, float scale, std::string_view folder = kFontFolder);
 
 }  // namespace shardscope::ui

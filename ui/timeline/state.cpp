@@ -140,9 +140,13 @@ void update_find(TimelineState& timeline) {
   if (timeline.find.empty()) return;
   for (std::size_t i = 0; i < timeline.events.size(); ++i) {
     const Span& span = timeline.events[i];
-    const std::string words = std::string(shardscope::to_string(span.stage)) + " " +
-                              shardscope::to_string(span.work) + (span.waiting ? " waiting" : "") +
-                              " gpu " + std::to_string(span.rank);
+    std::string words = std::string(shardscope::to_string(span.stage)) + " " +
+                        shardscope::to_string(span.work) + (span.waiting ? " waiting" : "") +
+                        " gpu " + std::to_string(span.rank);
+    if (timeline.activities != nullptr) {
+      if (const storage::DeviceWork* work = timeline.activities->of(span))
+        words += " " + work->name;
+    }
     if (words.find(timeline.find) != std::string::npos) timeline.found.push_back(i);
   }
 }

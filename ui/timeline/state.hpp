@@ -11,6 +11,7 @@
 
 #include "ui/draw/rect.hpp"
 #include "ui/model/evaluation.hpp"
+#include "ui/timeline/activity_lookup.hpp"
 #include "ui/timeline/range_statistics.hpp"
 #include "ui/timeline/source.hpp"
 
@@ -27,9 +28,10 @@ enum class EventColumn : std::uint8_t { start, duration, rank, stage };
 
 struct TimelineState {
   std::unique_ptr<TimelineSource> source;
-  std::unique_ptr<TimelineSource> ghost;  ///< the prediction, one iteration from 0
-  std::string ghost_of;                   ///< layout that it belongs to
-  std::string opened;                     ///< what source was made from
+  std::unique_ptr<TimelineSource> ghost;       ///< the prediction, one iteration from 0
+  std::string ghost_of;                        ///< layout that it belongs to
+  std::unique_ptr<ActivityLookup> activities;  ///< of a recorded run
+  std::string opened;                          ///< what source was made from
   std::string error;
   TimeView view;
   std::unordered_map<std::size_t, TrackCache> cache;

@@ -81,6 +81,14 @@ void scroll(Ui& ui, std::string_view name, const Rect& view, float content, floa
   if (ui.hovers(view) && ui.in.wheel != 0 && ui.in.modifiers() == kNone) {
     offset -= ui.in.wheel * 60;
   }
+  if (overflow > 0 && !ui.in.typing && ui.pane_has_keyboard({view.center_x(), view.center_y()})) {
+    if (ui.key(key::kDown, kNone, true)) offset += 40;
+    if (ui.key(key::kUp, kNone, true)) offset -= 40;
+    if (ui.key(key::kPageDown, kNone, true)) offset += view.height() * 0.9F;
+    if (ui.key(key::kPageUp, kNone, true)) offset -= view.height() * 0.9F;
+    if (ui.key(key::kHome)) offset = 0;
+    if (ui.key(key::kEnd)) offset = overflow;
+  }
   if (overflow > 0) {
     const Rect track{view.x1 - 8, view.y0, view.x1, view.y1};
     const float length = std::max(24.0F, view.height() * view.height() / content);

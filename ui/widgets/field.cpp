@@ -34,6 +34,11 @@ bool edit_text(Ui& ui, const Rect& rect, const FieldOptions& options, bool& ende
       ImGui::InputText("##field", &memory.text,
                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   const bool active = ImGui::IsItemActive();
+  ImGuiInputTextState* state = ImGui::GetInputTextState(ImGui::GetItemID());
+  if (active && !memory.editing_started && options.caret_at_end && state != nullptr) {
+    state->ClearSelection();
+    state->Stb.cursor = state->CurLenW;
+  }
   ImGui::PopID();
   ImGui::PopStyleVar();
   ImGui::PopStyleColor(3);
@@ -50,6 +55,8 @@ void focus_field(UiMemory& memory, std::string_view name, std::string text) {
   memory.editing = Ui::id_of(name);
   memory.editing_started = false;
   memory.text = std::move(text);
+  // An editor that is active would go on with the text it had.
+  ImGui::ClearActiveID();
 }
 
 bool field_has_focus(const UiMemory& memory, std::string_view name) {

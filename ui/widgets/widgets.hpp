@@ -47,7 +47,8 @@ struct FieldOptions {
   bool align_right = false;
   bool live = false;  ///< the text follows every key, not only Enter
   bool enabled = true;
-  bool accent = false;  ///< value drawn in the accent colour
+  bool accent = false;        ///< value drawn in the accent colour
+  bool caret_at_end = false;  ///< typing goes on where the text ends; else it replaces the text
 };
 
 /// Text to click and type. True when a new text is there; Esc puts the old one back.
