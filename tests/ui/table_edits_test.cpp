@@ -30,7 +30,9 @@ TEST_F(TableEditsTest, ManyTablesChangeClusterAndNoOther) {
   for (std::size_t t = 0; t < layout.tables.size(); ++t) {
     const bool chosen = tables.contains(static_cast<std::int32_t>(t));
     EXPECT_EQ(layout.tables[t].cluster == ClusterType::DP, chosen) << t;
-    if (!chosen) EXPECT_EQ(layout.tables[t], document_.layout().tables[t]);
+    if (!chosen) {
+      EXPECT_EQ(layout.tables[t], document_.layout().tables[t]);
+    }
   }
   document_.apply(layout, "to DP");
   const Layout back = set_tables_cluster(document_, tables, ClusterType::RB);
