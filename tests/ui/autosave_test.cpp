@@ -174,6 +174,7 @@ TEST_F(AutosaveTest, ASaveThatTheDiskRefusesKeepsTheWorkAndOffersAnotherFile) {
 TEST_F(AutosaveTest, AFullDiskIsToldAndNothingIsLost) {
   open_model();
   edit(20);
+  desktop_.autosave.journal->flush();
   desktop_.run.session_path = home_ + "/full.shardscope";
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);

@@ -1,6 +1,8 @@
 #include "ui/desktop/open_file.hpp"
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "desktop_fixture.hpp"
 #include "layout/json.hpp"
@@ -36,6 +38,33 @@ TEST_F(OpenFileTest, AnNsightSystemsFileOpensInTheTimeline) {
     desktop_.choose(workspace);
     driver_.settle();
   }
+}
+
+TEST_F(OpenFileTest, KernelsOfAnNsightFileAreNamedAndLinkedToTheirCalls) {
+  const std::string path = data("traces/power_iteration__baseline.sqlite");
+  if (path.empty()) GTEST_SKIP() << "../shared/data/traces is absent";
+  ASSERT_TRUE(open(path));
+  ActivityLookup& activities = *desktop_.timeline.activities;
+  for (int i = 0; i < 2000 && activities.poll(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  for (int i = 0; i < 2000 && (i < 3 || desktop_.busy); ++i) {
+    driver_.frame();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_TRUE(activities.error().empty()) << activities.error();
+  ASSERT_FALSE(desktop_.timeline.events.empty());
+  std::size_t named = 0, linked = 0;
+  for (const Span& span : desktop_.timeline.events) {
+    const storage::DeviceWork* work = activities.of(span);
+    if (work == nullptr) continue;
+    ++named;
+    if (work->call.name.empty()) continue;
+    ++linked;
+    EXPECT_LE(work->call.start_ns, work->end_ns);
+  }
+  EXPECT_GT(named, desktop_.timeline.events.size() / 2);
+  EXPECT_GT(linked, named / 2);
 }
 
 TEST_F(OpenFileTest, KinetoTracesOfAllRanksOpenTogether) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 
@@ -41,7 +42,6 @@ bool differs(const Autosave& autosave, const History& history) {
 }
 
 void begin_journal(Desktop& desktop) {
-  static int count = 0;
   const Document& document = *desktop.document;
   JournalHead head;
   head.session = desktop.session != nullptr ? desktop.session->path() : desktop.run.session_path;
@@ -51,8 +51,10 @@ void begin_journal(Desktop& desktop) {
   head.workload = document.workload();
   head.topology = document.topology();
   Autosave& autosave = desktop.autosave;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
   autosave.journal = std::make_unique<JournalWriter>(
-      fmt::format("{}/{}-{}-{}.edits", autosave.folder, std::time(nullptr), ::getpid(), ++count),
+      fmt::format("{}/{}-{}.edits", autosave.folder,
+                  std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(), ::getpid()),
       std::move(head));
   autosave.states = 0;
   autosave.notes.clear();

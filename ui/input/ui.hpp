@@ -47,6 +47,7 @@ struct UiMemory {
   };
   std::vector<Cover> covers;  ///< overlays of the frame before, which take the mouse from below
   std::vector<Pane> panes;    ///< of the frame before, in the order they were drawn
+  std::vector<Pane> drawn;    ///< of this frame, so far
 
   /// The pane with the keyboard, else the one under the mouse; null where there is neither.
   [[nodiscard]] const Pane* meant_pane() const;
@@ -59,7 +60,7 @@ class Ui {
   Ui(Canvas& canvas, const Palette& palette, const Input& input, UiMemory& memory)
       : draw(canvas), colors(palette), in(input), memory_(memory), covers_before_(memory.covers) {
     memory_.covers.clear();
-    memory_.panes.clear();
+    memory_.panes = std::exchange(memory_.drawn, {});
     memory_.mouse = input.mouse;
   }
 
@@ -74,7 +75,7 @@ class Ui {
     if (names != nullptr) names->insert_or_assign(std::string(name), rect);
   }
   void pane(std::string name, const Rect& rect, std::function<std::string()> table = {}) {
-    memory_.panes.push_back({std::move(name), rect, std::move(table)});
+    memory_.drawn.push_back({std::move(name), rect, std::move(table)});
   }
   /// Whether the pane that has the keyboard holds that point.
   [[nodiscard]] bool pane_has_keyboard(Point point) const;

@@ -19,6 +19,8 @@ Document::Document(Workload workload, Topology topology, Layout layout, PredictO
 }
 
 void Document::begin_bound() {
+  // The destructor of a future that still works would wait for it.
+  if (bound_.valid()) retired_.push_back(std::move(bound_));
   bound_ = std::async(std::launch::async, [w = workload(), t = topology(), o = options()] {
              const PlanContext context(w, t, o);
              return lower_bound(context).seconds;

@@ -93,6 +93,7 @@ class Document {
   std::set<ShardId> pins_;
   std::uint64_t version_ = 0;
   std::shared_future<double> bound_;
+  std::vector<std::shared_future<double>> retired_;  ///< bounds of other executors
 };
 
 /// Edits by hand, with their words and the bytes they move. Errors say why one is impossible.

@@ -161,7 +161,8 @@ void list_keys(Ui& ui, OpenState& state, const std::vector<const FolderEntry*>& 
   state.chosen = std::clamp(state.chosen, -1, last);
   if (state.chosen != before && state.chosen >= 0) {
     const float top = kGroupHeight * static_cast<float>(state.chosen);
-    state.scroll = std::clamp(state.scroll, top + kGroupHeight - page_height, top);
+    const float low = std::min(top, top + kGroupHeight - page_height);
+    state.scroll = std::clamp(state.scroll, low, top);
   }
   if (ImGui::IsKeyPressed(key::kTab, false)) {
     set_text(ui, state, typed.folder + completed(state.entries, typed.name));

@@ -69,8 +69,15 @@ void choose_executor(Ui& ui, Desktop& desktop, const Rect& rect, bool enabled) {
     for (const auto& [executor, hint] : {std::pair{Executor::engine, "this program's engine"},
                                          {Executor::hugectr, "HugeCTR"},
                                          {Executor::torchrec, "TorchRec"}}) {
-      items.push_back({shardscope::to_string(executor), hint, true,
-                       [&desktop, one = executor] { desktop.document->set_executor(one); }});
+      items.push_back({shardscope::to_string(executor), hint, true, [&desktop, one = executor] {
+                         desktop.document->set_executor(one);
+                         // What was computed for the other executor.
+                         desktop.tune.map = {};
+                         desktop.tune.map_before = {};
+                         desktop.tune.alternatives = {};
+                         desktop.tune.suggestions = {};
+                         desktop.scale.matrix = {};
+                       }});
     }
     desktop.menu = Menu{{rect.x0, rect.y1}, std::move(items)};
   }

@@ -178,7 +178,7 @@ void add_tune_commands(std::vector<Command>& list, Desktop& desktop, UiMemory& m
   const bool table = desktop.tune.table >= 0;
   list.push_back({"Find tables", "Ctrl+F", 'F', kCtrl, true,
                   [&] { focus_field(memory, "tables/filter", desktop.tune.filter_text); }});
-  list.push_back({"Select all tables", "Ctrl+A", 'A', kCtrl, true, [&] {
+  list.push_back({"Select all tables", "Ctrl+A", 'A', kCtrl, memory.editing == 0, [&] {
                     const auto count = desktop.document->workload().tables.size();
                     for (std::size_t t = 0; t < count; ++t) {
                       desktop.tune.tables.insert(static_cast<std::int32_t>(t));
