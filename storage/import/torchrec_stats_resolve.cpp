@@ -16,8 +16,8 @@ namespace {
 constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
 constexpr std::size_t kHotTables = 10;
 /// Of all tables together: far above real plans, low enough for memory.
-constexpr std::size_t kMostReportFeatures = std::size_t{1} << 20;
-constexpr std::size_t kMostReportShards = std::size_t{1} << 22;
+constexpr std::size_t kMostReportFeatures = std::size_t{1} << 17;
+constexpr std::size_t kMostReportShards = std::size_t{1} << 20;
 
 struct ShortName {
   const char* printed;
@@ -104,21 +104,22 @@ class StatsResolver {
     return std::max(most, 1);
   }
 
-  /// A table's estimate is the sum over its shards; equal shards share it equally.
+  /// A table's estimate is the sum over its shards; equal shards share it equally. A replicated
+  /// table is printed with the estimate of one replica.
+  [[nodiscard]] static double share_ms(const StatsTable& table) {
+    if (!(table.perf.total_ms >= 0) || table.ranks.empty()) return 0;
+    const bool replicated = form_of(table.sharding) == "data_parallel";
+    return table.perf.total_ms / (replicated ? 1.0 : static_cast<double>(table.ranks.size()));
+  }
+
   void sum_ranks() {
     PlanEstimate estimate;
     const auto size = static_cast<std::size_t>(ranks_);
     estimate.rank_ms.assign(size, 0);
-    std::vector<std::map<std::string, double>> by_table(size);
     for (const StatsTable& table : stats_.tables) {
-      if (!(table.perf.total_ms >= 0) || table.ranks.empty()) continue;
-      // A replicated table is printed with the estimate of one replica.
-      const bool replicated = form_of(table.sharding) == "data_parallel";
-      const double share =
-          table.perf.total_ms / (replicated ? 1.0 : static_cast<double>(table.ranks.size()));
+      const double share = share_ms(table);
       for (const std::int32_t rank : table.ranks) {
         estimate.rank_ms[static_cast<std::size_t>(rank)] += share;
-        by_table[static_cast<std::size_t>(rank)][short_name(table)] += share;
       }
     }
     const bool printed = stats_.ranks.size() == size;
@@ -133,9 +134,13 @@ class StatsResolver {
     const auto hot = std::max_element(shown.begin(), shown.end());
     estimate.hot_rank = static_cast<std::int32_t>(hot - shown.begin());
     if (stats_.tables.empty()) estimate.rank_ms = shown;
-    for (const auto& [table, ms] : by_table[static_cast<std::size_t>(estimate.hot_rank)]) {
-      estimate.hot_tables.emplace_back(table, ms);
+    std::map<std::string, double> hot_tables;
+    for (const StatsTable& table : stats_.tables) {
+      const auto shards = std::count(table.ranks.begin(), table.ranks.end(), estimate.hot_rank);
+      const double ms = share_ms(table) * static_cast<double>(shards);
+      if (ms > 0) hot_tables[short_name(table)] += ms;
     }
+    estimate.hot_tables.assign(hot_tables.begin(), hot_tables.end());
     std::stable_sort(estimate.hot_tables.begin(), estimate.hot_tables.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     if (estimate.hot_tables.size() > kHotTables) estimate.hot_tables.resize(kHotTables);

