@@ -84,6 +84,8 @@ BoardSearch::BoardSearch(const PlanContext& context, const PlanConstraints& cons
   for (FormSet& set : forms) set &= mixture.present;
   for (const auto& [table, cluster] : constraints.clusters)
     forms[as_index(table)] &= forms_of(cluster);
+  for (const auto& [table, list] : constraints.only_ranks)  // replicated, it is on every rank
+    forms[as_index(table)] &= ~forms_of(ClusterType::DP);
   make_options(forms, mixture.prices);
   place_pinned();
   set_floor();

@@ -110,9 +110,12 @@ class PlanSearch {
       if (!(layout.tables[static_cast<std::size_t>(table)] == placement)) return false;
     for (const auto& [table, cluster] : wish.clusters)
       if (layout.tables[static_cast<std::size_t>(table)].cluster != cluster) return false;
-    for (const auto& [table, ranks] : wish.only_ranks)
-      for (const std::int32_t owner : layout.tables[static_cast<std::size_t>(table)].owners)
+    for (const auto& [table, ranks] : wish.only_ranks) {
+      const TablePlacement& placement = layout.tables[static_cast<std::size_t>(table)];
+      if (placement.cluster == ClusterType::DP) return false;
+      for (const std::int32_t owner : placement.owners)
         if (std::find(ranks.begin(), ranks.end(), owner) == ranks.end()) return false;
+    }
     for (const TablePlacement& table : layout.tables)
       for (const std::int32_t owner : table.owners)
         if (std::find(wish.forbidden_ranks.begin(), wish.forbidden_ranks.end(), owner) !=

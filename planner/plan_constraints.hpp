@@ -13,7 +13,7 @@ namespace shardscope {
 struct PlanConstraints {
   /// A table keeps this placement as it is.
   std::vector<std::pair<std::int32_t, TablePlacement>> pinned;
-  /// All shards of a table stand on these ranks.
+  /// All shards of a table stand on these ranks; it is not replicated.
   std::vector<std::pair<std::int32_t, std::vector<std::int32_t>>> only_ranks;
   std::vector<std::pair<std::int32_t, ClusterType>> clusters;
   std::vector<std::int32_t> forbidden_ranks;

@@ -94,6 +94,7 @@ TEST_F(Planning, ConstraintsAreObeyed) {
       json({"plan", "--pin", "t0=DP", "--pin", "t1=2,3", "--forbid", "7", "--together", "t2,t3"});
   const PlanningJson& tables = plan["layout"]["tables"];
   EXPECT_EQ(tables[0]["cluster"], "DP");
+  ASSERT_TRUE(tables[1].contains("owners")) << tables[1];
   for (const PlanningJson& owner : tables[1]["owners"]) EXPECT_TRUE(owner == 2 || owner == 3);
   EXPECT_EQ(tables[2]["owners"], tables[3]["owners"]);
   for (const PlanningJson& table : tables) {

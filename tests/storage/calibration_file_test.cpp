@@ -60,13 +60,11 @@ void expect_refused(const std::string& from, const std::string& to, const std::s
 
 TEST(CalibrationFile, WrongFieldsAreRefusedByTheirPath) {
   expect_refused("calibration/1", "calibration/2", "calibration/1");
-  expect_refused("\"gather_efficiency\": {\"value\": 0.5", "\"gather_efficiency\": {\"value\": 1.5",
-                 "gpu.gather_efficiency");
+  expect_refused("\"value\": 0.5,", "\"value\": 1.5,", "gpu.gather_efficiency");
   expect_refused("\"gather_efficiency\"", "\"gather_eficiency\"", "gather_efficiency");
-  expect_refused("{\"message_bytes\": 1024.0, \"bytes_per_s\"",
-                 "{\"message_bytes\": 2e9, \"bytes_per_s\"", "intra.by_size");
+  expect_refused("\"message_bytes\": 1024", "\"message_bytes\": 9991024", "intra.by_size");
   expect_refused("\"ranks\": 2", "\"ranks\": -2", "ranks");
-  expect_refused("\"missing\": [\"gemm\"]", "\"missing\": [7]", "missing[0]");
+  expect_refused("\"gemm\"", "7", "missing[0]");
 }
 
 }  // namespace
