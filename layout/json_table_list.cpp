@@ -24,7 +24,7 @@ constexpr const char* kInformation[] = {"also",
                                         "rank_kernel_times"};
 constexpr const char* kTableInformation[] = {"group", "sharding", "ranks"};
 
-constexpr std::int64_t kMostTables = 1 << 20;
+constexpr std::int64_t kMostTables = 1 << 16;
 constexpr std::size_t kMostFeatures = std::size_t{1} << 22;
 
 /// What all tables of a list share.

@@ -315,8 +315,28 @@ class PlanSearch {
     if (!packing.layout.tables.empty()) consider("least memory", finished(packing.layout));
   }
 
+  /// All tables of one cluster in the other: launches of a cluster are spared only when its last
+  /// table leaves, which no edit of a single table sees.
+  void try_one_cluster() {
+    const Layout best = std::min_element(found_.begin(), found_.end(), by_seconds)->layout;
+    for (const auto& [from, to] : {std::pair{ClusterType::RB, ClusterType::UB},
+                                   std::pair{ClusterType::UB, ClusterType::RB}}) {
+      const FormSet form = form_bit(to == ClusterType::UB ? TableForm::by_unique : TableForm::flat);
+      Layout layout = best;
+      for (std::size_t t = 0; t < layout.tables.size(); ++t) {
+        TablePlacement& table = layout.tables[t];
+        if (table.cluster != from || (allowed_[t] & form) == 0) continue;
+        table.cluster = to;
+        table.exchange.reset();
+      }
+      if (!(layout == best))
+        consider(fmt::format("{} as {}", to_string(from), to_string(to)), finished(layout));
+    }
+  }
+
   void polish_best() {
-    if (cells() > kLargeCells) return;
+    if (cells() > kLargeCells || found_.empty()) return;
+    try_one_cluster();
     std::stable_sort(found_.begin(), found_.end(), by_seconds);
     const std::size_t count = std::min(found_.size(), kPolished);
     const int evaluations =

@@ -28,6 +28,8 @@ TEST_F(PanesTest, CtrlClickSelectsMoreTablesAndOneStepChangesThemAll) {
   EXPECT_EQ(document().layout().tables[20].cluster, ClusterType::UB);
   EXPECT_EQ(document().layout().tables[21].cluster, ClusterType::UB);
   EXPECT_EQ(document().history().nodes().size(), 2U);
+  driver_.frame();
+  ASSERT_FALSE(driver_.rect("inspector/cut").empty());
   driver_.click(driver_.center("inspector/cut"));
   driver_.frame();
   driver_.key('A', kCtrl);
