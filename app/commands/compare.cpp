@@ -16,7 +16,7 @@
 namespace shardscope::app {
 namespace {
 
-std::string ratio_text(const RatioResult& result) {
+std::string ratio_line(const RatioResult& result) {
   return fmt::format("B/A = {:.3f}  ({:.3f} to {:.3f}, {:.0f} %, +-{:.2f} %)",
                      result.ratio.estimate, result.ratio.low, result.ratio.high,
                      result.ratio.confidence * 100, result.ratio.half_width() * 100);
@@ -49,7 +49,7 @@ void print_comparison(const CompareOptions& options, const CompareJob& job, cons
   fmt::print("{}  {}\n\n", console.bold(mode_word(done.mode)), run_line(options.run, job.inputs));
   print_side("A", job.a, outcome.a);
   print_side("B", job.b, outcome.b);
-  fmt::print("\n{}\n", console.bold(ratio_text(*outcome.ratio)));
+  fmt::print("\n{}\n", console.bold(ratio_line(*outcome.ratio)));
   fmt::print("{} pairs of blocks of {} iterations, {} looks; {}.\n", outcome.ratio->pairs,
              outcome.block_iterations, outcome.ratio->looks, reason_text(options, *outcome.ratio));
   fmt::print("{} settling iterations left out; {}.\n", outcome.dropped_iterations,
