@@ -18,7 +18,8 @@
 #include "storage/import/import_files.hpp"
 #include "storage/import/input_text.hpp"
 #include "storage/import/nccl_tests.hpp"
-#include "storage/import/trace_times.hpp"
+#include "storage/import/trace/trace_times.hpp"
+#include "storage/import/trace/trace_write.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -116,7 +117,7 @@ class TraceFit {
   Status run(const std::string& source, storage::CalibrationFile& file) {
     const PredictOptions how{.executor = plan_.executor,
                              .schedule = default_schedule(plan_.executor)};
-    const bool fused = storage::fuses_update(trace_);
+    const bool fused = storage::has_fused_update(trace_);
     if (Status status = add(Stage::model_forward, {Stage::model_forward}, "lookup", how); !status)
       return status;
     const std::vector<Stage> reduction =
@@ -264,7 +265,8 @@ Result<Topology> topology_of_files(const CalibrateOptions& options) {
                  "one or more files", ""});
   }
   if (!options.only.empty()) {
-    return fail({ErrorKind::usage, "files tell what they tell", "--only with --from", "", ""});
+    return fail({ErrorKind::usage, "files are fitted whole", "--only with --from", "",
+                 "Leave --only out; it chooses what is measured here"});
   }
   if (options.topology.empty()) {
     return fail({ErrorKind::usage, "the files do not say which machine they are of", "--topology",
@@ -291,7 +293,6 @@ Result<storage::CalibrationFile> fitted_file(const CalibrateOptions& options,
   file.calibration.name = topology.name;
   file.calibration.backend = "cuda";
   file.calibration.gpu.name = topology.gpu.name;
-  file.calibration.environment = environment_json(this_machine());
   file.topology = topology.name;
   return file;
 }

@@ -1,10 +1,13 @@
 #include "app/codec_tuning.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
 #include "app/values.hpp"
 #include "engine/codec/table_profile.hpp"
+#include "planner/codec_search.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -28,11 +31,39 @@ Result<TableCodecs> measure_table(const Inputs& inputs, const Layout& layout, st
   result.homogenization = engine::homogenization(sample, tuning.bounds.base);
   result.bound_class = bound_class(table.rows, result.homogenization);
   result.bound = tuning.bounds.of(result.bound_class);
-  auto profiles = engine::measure_profiles(sample, table.name, result.bound, tuning.codecs,
-                                           tuning.seconds_each);
+  auto profiles = engine::measure_profiles(
+      sample, table.name, engine::specs_at(tuning.codecs, result.bound), tuning.seconds_each);
   if (!profiles) return fail(profiles.error());
+  for (CodecProfile& profile : *profiles) profile.cluster = cluster;
   result.profiles = std::move(*profiles);
   return result;
+}
+
+/// What the iteration makes of the choices: a codec that saves its exchange time may cost the ranks
+/// more than that, and one that does not may still shorten an iteration that waits for the wire.
+void keep_what_pays(const Inputs& inputs, const std::vector<double>& bounds, TunedCodecs& tuned) {
+  PredictOptions options;
+  options.codecs = profiles_of(tuned.tables);
+  for (const engine::CodecKind kind : codecs_to_choose_from())
+    options.allowed_codecs.forward.emplace_back(name_of(kind));
+  options.allowed_codecs.backward = {std::string(name_of(engine::CodecKind::bf16))};
+  options.allowed_codecs.bounds = bounds;
+  const PlanContext context(inputs.workload, inputs.topology, options);
+  tuned.layout = with_paying_codecs(context, tuned.layout, [] { return true; });
+  for (std::vector<CodecChoice>* hop : {&tuned.between, &tuned.inside}) {
+    for (CodecChoice& choice : *hop) {
+      const auto t = static_cast<std::size_t>(choice.table);
+      if (tuned.layout.tables[t].cluster == ClusterType::DP) continue;
+      const CodecSlots& slots = tuned.layout.codecs_of(t);
+      const CodecSlot& kept =
+          choice.hop == LinkClass::inter ? slots.forward_inter : slots.forward_intra;
+      if (kept.name == choice.codec) continue;
+      choice.reason =
+          fmt::format("{} for the whole iteration; by itself: {}",
+                      kept.name == "raw" ? "does not pay" : "best " + kept.name, choice.reason);
+      choice.codec = kept.name;
+    }
+  }
 }
 
 }  // namespace
@@ -68,12 +99,14 @@ std::vector<engine::CodecKind> codecs_to_choose_from() {
 Result<TunedCodecs> tune_codecs(const Inputs& inputs, const Layout& layout, CodecTuning tuning) {
   tuning.codecs = codecs_to_choose_from();
   tuning.codecs.push_back(engine::CodecKind::bf16);
+  tuning.codecs.push_back(engine::CodecKind::raw);
   auto tables = measure_tables(inputs, layout, tuning);
   if (!tables) return fail(tables.error());
   TunedCodecs tuned;
   tuned.tables = std::move(*tables);
   std::vector<CodecProfile> forward = profiles_of(tuned.tables);
-  std::erase_if(forward, [](const CodecProfile& one) { return one.codec == "bf16"; });
+  std::erase_if(forward,
+                [](const CodecProfile& one) { return one.codec == "bf16" || one.codec == "raw"; });
   std::vector<double> bounds;
   for (const TableCodecs& table : tuned.tables) bounds.push_back(table.bound);
   CodecChoiceOptions hop;
@@ -81,6 +114,7 @@ Result<TunedCodecs> tune_codecs(const Inputs& inputs, const Layout& layout, Code
   hop.hop = LinkClass::intra;
   tuned.inside = choose_codecs(inputs.workload, inputs.topology, layout, forward, hop);
   tuned.layout = with_codecs(with_codecs(layout, tuned.between, bounds), tuned.inside, bounds);
+  keep_what_pays(inputs, bounds, tuned);
   return tuned;
 }
 

@@ -55,7 +55,8 @@ struct TunedCodecs {
 };
 
 /// Measures the tables with codecs_to_choose_from() (and bf16, for the gradients) and chooses for
-/// the topology's links. `tuning.codecs` is not read.
+/// the topology's links: by exchange, then by what the predicted iteration makes of it.
+/// `tuning.codecs` is not read.
 [[nodiscard]] Result<TunedCodecs> tune_codecs(const Inputs& inputs, const Layout& layout,
                                               CodecTuning tuning);
 

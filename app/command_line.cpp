@@ -74,6 +74,13 @@ void add_run(CLI::App& command, RunOptions& options) {
                   "Bandwidth of a rank, for both link classes or intra,inter; delays every byte")
       ->type_name("GB/s[,GB/s]");
   command
+      .add_option("--dense-math", options.dense_math,
+                  "GPUs: products of the dense part by cuBLAS in tf32 or bf16, or by the host")
+      ->type_name("tf32|bf16|host")
+      ->capture_default_str();
+  command.add_flag("--graphs", options.graphs,
+                   "GPUs: launch every stage that needs no exchange as a CUDA graph");
+  command
       .add_option("--schedule", into(options.schedule, parse_schedule),
                   "serial; intra: overlap inside an iteration; inter: and with the next batch")
       ->type_name("serial|intra|inter")
@@ -81,7 +88,7 @@ void add_run(CLI::App& command, RunOptions& options) {
   command.add_option("--iterations", options.iterations, "Iterations to measure")
       ->check(positive())
       ->type_name("N");
-  add_seed(command, options.seed);
+  add_seed(command, options.seed, "ids, initial weights and block order");
   add_range_policy(command, options.range_policy);
 }
 
@@ -120,7 +127,7 @@ void add_stats(CLI::App& app, Chosen& chosen) {
       ->check(positive())
       ->type_name("N")
       ->capture_default_str();
-  add_seed(command, options->seed);
+  add_seed(command, options->seed, "the ids");
   add_range_policy(command, options->range_policy);
   command.add_flag("--compression", options->compression,
                    "What each codec makes of each table's vectors, instead");
@@ -330,8 +337,7 @@ void add_export(CLI::App& app, Chosen& chosen) {
   add_json(command, options->json);
   command.footer(
       "Example: shardscope export my-layout.json --to hugectr --workload dcnv2 --topology "
-      "dgx-h100:2 "
-      "--out plan.py\n"
+      "dgx-h100:2 --out plan.py\n"
       "Exit code 2 where the framework cannot train the layout; the reason is told.");
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The command line of `shardscope`. The only translation unit that knows CLI11.
+// The command line of `shardscope`. Only app/command_line*.cpp know CLI11.
 
 namespace shardscope::app {
 

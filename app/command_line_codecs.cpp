@@ -71,12 +71,25 @@ void add_tune_bounds(CLI::App& app, Chosen& chosen) {
       ->type_name("GB/s[,GB/s]");
   command.add_option("--save", options->save, "Write the layout with its codecs to this file")
       ->type_name("FILE");
-  add_seed(command, options->seed);
+  add_seed(command, options->seed, "the ids");
   add_range_policy(command, options->range_policy);
   add_json(command, options->json);
   command.footer(
       "Example: shardscope tune-bounds --workload dcnv2 --topology dgx-h100:2 --save tuned.json\n"
       "docs/compression.md tells what the bounds and the choice rest on.");
+}
+
+void add_codec_terms(CLI::App& command, CodecRequest& request, const char* backward) {
+  command
+      .add_option("--bound", request.bound,
+                  "Largest error of a value through --codec NAME, as a share of the chunk's range "
+                  "(auto: by the table's class, see tune-bounds)")
+      ->type_name("NUMBER")
+      ->capture_default_str();
+  command.add_flag("--absolute", request.absolute, "The bound is an absolute error");
+  command.add_option("--backward-codec", request.backward_codec, backward)
+      ->type_name("NAME")
+      ->capture_default_str();
 }
 
 void add_codec_request(CLI::App& command, CodecRequest& request, const char* whose) {
@@ -87,18 +100,7 @@ void add_codec_request(CLI::App& command, CodecRequest& request, const char* who
                               "raw where none pays; default the layout's own",
                               whose))
       ->type_name("NAME|auto");
-  command
-      .add_option("--bound", request.bound,
-                  "Largest error of a value through --codec NAME, as a share of the chunk's range "
-                  "(auto: by the table's class, see tune-bounds)")
-      ->type_name("NUMBER")
-      ->capture_default_str();
-  command.add_flag("--absolute", request.absolute, "The bound is an absolute error");
-  command
-      .add_option("--backward-codec", request.backward_codec,
-                  "Codec of gradients, with --codec NAME")
-      ->type_name("NAME")
-      ->capture_default_str();
+  add_codec_terms(command, request, "Codec of gradients, with --codec NAME");
 }
 
 void add_training_codecs(CLI::App& command, TrainOptions& options) {

@@ -34,6 +34,12 @@ void add_inputs(CLI::App& command, InputOptions& options) {
                   "Shrink every table to at most N rows (ids modulo rows); shown beside results")
       ->check(positive())
       ->type_name("N");
+  command
+      .add_option(
+          "--reuse", options.reuse,
+          "Draw ids so that rows repeat as in this file of reuse histograms (dlrm_datasets); "
+          "#BATCH: number from 1 or name of its batch")
+      ->type_name("FILE[#BATCH]");
 }
 
 void add_no_dense(CLI::App& command, bool& no_dense) {
@@ -45,16 +51,14 @@ void add_no_dense(CLI::App& command, bool& no_dense) {
 void add_layout(CLI::App& command, std::string& layout) {
   command
       .add_option("--layout", layout,
-                  "A planner's name ('shardscope plan --help' lists them; table_row_wise, uniform, "
-                  "optimize, "
-                  "...) or a JSON file")
+                  "A planner's name ('shardscope plan --help' lists them: table_row_wise, uniform, "
+                  "optimize, ...) or a JSON file")
       ->type_name("NAME|FILE")
       ->capture_default_str();
 }
 
-void add_seed(CLI::App& command, std::uint64_t& seed) {
-  command
-      .add_option("--seed", into(seed, parse_seed), "Seed of ids, initial weights and block order")
+void add_seed(CLI::App& command, std::uint64_t& seed, const char* of) {
+  command.add_option("--seed", into(seed, parse_seed), std::string("Seed of ") + of)
       ->type_name("N")
       ->default_str("1");
 }

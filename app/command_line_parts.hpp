@@ -42,7 +42,7 @@ void add_json(CLI::App& command, bool& json);
 void add_inputs(CLI::App& command, InputOptions& options);
 void add_no_dense(CLI::App& command, bool& no_dense);
 void add_layout(CLI::App& command, std::string& layout);
-void add_seed(CLI::App& command, std::uint64_t& seed);
+void add_seed(CLI::App& command, std::uint64_t& seed, const char* of);
 void add_range_policy(CLI::App& command, engine::RangePolicy& policy);
 
 /// The command's options live in a shared object that its callback binds.
@@ -71,6 +71,8 @@ void add_codec(CLI::App& app, Chosen& chosen);
 void add_tune_bounds(CLI::App& app, Chosen& chosen);
 /// `whose` vectors the codecs are for.
 void add_codec_request(CLI::App& command, CodecRequest& request, const char* whose);
+/// Bound and backward codec of a request; `backward` describes the latter.
+void add_codec_terms(CLI::App& command, CodecRequest& request, const char* backward);
 void add_training_codecs(CLI::App& command, TrainOptions& options);
 
 }  // namespace shardscope::app

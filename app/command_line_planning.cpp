@@ -1,5 +1,7 @@
 // Options of the commands that predict: nothing runs.
 
+#include <fmt/format.h>
+
 #include "app/command_line_parts.hpp"
 #include "app/commands/commands.hpp"
 #include "app/values.hpp"
@@ -24,6 +26,23 @@ void add_how(CLI::App& command, PredictHow& how) {
       ->type_name("serial|intra|inter");
 }
 
+/// Codecs that are looked at, at these bandwidths.
+void add_planned_codecs(CLI::App& command, CodecRequest& request, std::string& wire,
+                        const char* what) {
+  command
+      .add_option("--codec", request.codec,
+                  fmt::format("{}: the best of those that keep a bound for each table and hop, "
+                              "measured here first (executor engine)",
+                              what))
+      ->type_name("NAME|auto");
+  add_codec_terms(command, request, "Codec that gradients may take");
+  command
+      .add_option("--wire", wire,
+                  "For links of this bandwidth (a second number: between domains) instead of the "
+                  "topology's")
+      ->type_name("GB/s[,GB/s]");
+}
+
 }  // namespace
 
 void add_plan(CLI::App& app, Chosen& chosen) {
@@ -41,7 +60,9 @@ void add_plan(CLI::App& app, Chosen& chosen) {
       .add_option("--set", options->settings,
                   "A planner's setting; may be repeated. optimize: effort (1); embark*, mlperf*: "
                   "mem_comm_bw_ratio, mem_comm_work_ratio, dp_threshold, dense_threshold, "
-                  "dp_threshold_gb, memory_cap_gib, column_wise, optimizer")
+                  "dp_threshold_gb, memory_cap_gib, column_wise, optimizer; torchrec: hbm_cap_gib, "
+                  "reserve, "
+                  "hbm_bw_gib, intra_bw_gib, inter_bw_gib, balanced")
       ->type_name("KEY=VALUE");
   command
       .add_option("--pin", options->pins,
@@ -60,7 +81,9 @@ void add_plan(CLI::App& app, Chosen& chosen) {
                        [](const auto& text) { return parse_seconds(text, "--time-limit"); }),
                   "Stop with the best so far after this time (500ms, 10s)")
       ->type_name("TIME");
-  add_seed(command, options->seed);
+  add_planned_codecs(command, options->codecs, options->wire,
+                     "Let the plan send vectors through this codec where it pays, or auto");
+  add_seed(command, options->seed, "the search");
   command.add_option("--out", options->out, "Write the layout to this file")->type_name("FILE");
   add_json(command, options->json);
   command.footer(std::string(kPlanners) +
@@ -97,6 +120,8 @@ void add_explain(CLI::App& app, Chosen& chosen) {
   add_calibration(command, options->inputs.calibration);
   add_layout(command, options->layout);
   add_how(command, options->how);
+  add_planned_codecs(command, options->codecs, options->wire,
+                     "Show what this codec would do for every exchange, or auto");
   command
       .add_option("--table", options->table,
                   "Show this table as DP, RB and UB; default the costliest of the critical rank")
@@ -199,7 +224,7 @@ void add_calibrate(CLI::App& app, Chosen& chosen) {
           into(options->budget_s, [](const auto& text) { return parse_seconds(text, "--budget"); }),
           "Measuring time; default 30s")
       ->type_name("TIME");
-  add_seed(command, options->seed);
+  add_seed(command, options->seed, "ids and weights");
   command
       .add_option("--kernel-map", options->kernel_map,
                   "Rules that give kernels of a trace to stages, before the built-in ones")

@@ -50,9 +50,7 @@ std::string bound_text(bool table_bound) {
 }
 
 std::string relief_text(const Inputs& inputs, const ReliefEffect& effect) {
-  const auto tables = [&] {
-    return effect.amount == 1 ? std::string("1 table") : fmt::format("{} tables", effect.amount);
-  };
+  const auto tables = [&] { return counted(effect.amount, "table"); };
   switch (effect.relief) {
     case Relief::smaller_batch:
       return fmt::format("batch {} instead of {}", grouped(effect.amount),
@@ -98,8 +96,10 @@ std::string least_text(const Inputs& inputs, const ReliefEffect& effect) {
 }  // namespace
 
 std::string shortage_text(const Inputs& inputs, const LayoutShortage& found) {
-  std::string text = fmt::format("{} of {} GPUs hold more than their {}\n", found.gpus.size(),
-                                 inputs.topology.ranks(), bytes_text(found.capacity_bytes));
+  std::string text =
+      fmt::format("{} of {} hold{} more than {} {}\n", found.gpus.size(),
+                  counted(inputs.topology.ranks(), "GPU"), found.gpus.size() == 1 ? "s" : "",
+                  found.gpus.size() == 1 ? "its" : "their", bytes_text(found.capacity_bytes));
   TextTable table({{"GPU"}, {"short"}, {"largest there", Align::left}});
   for (std::size_t i = 0; i < found.gpus.size() && i < kGpusShown; ++i) {
     const CrowdedGpu& gpu = found.gpus[i];

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/values.hpp"
 #include "engine/cuda/capabilities.hpp"
 #include "engine/cuda/cuda_device.hpp"
 #include "engine/cuda/plugin.hpp"
@@ -29,7 +30,7 @@ Error missing(const engine::cuda::GpuCapability& capability) {
 
 const GpuAccess& GpuAccess::here() {
   static const GpuAccess access{engine::cuda::cuda_plugin, engine::cuda::nccl_api,
-                                cupti::cupti_api};
+                                engine::cuda::cublas_api, cupti::cupti_api};
   return access;
 }
 
@@ -49,6 +50,11 @@ Result<std::shared_ptr<engine::Device>> open_device(const RunOptions& options,
   engine::cuda::CudaDeviceConfig config;
   config.gpus = chosen_gpus(options, topology, count);
   config.nccl = access.nccl;
+  config.cublas = access.cublas;
+  const Result<engine::cuda::DensePrecision> dense = parse_dense_math(options.dense_math);
+  if (!dense) return fail(dense.error());
+  config.dense = *dense;
+  config.graphs = options.graphs;
   auto device = engine::cuda::CudaDevice::create(**plugin, std::move(config));
   if (!device) return fail(device.error());
   return std::shared_ptr<engine::Device>(std::move(*device));

@@ -1,5 +1,5 @@
 #pragma once
-// What stands between a run and GPUs: plugin, NCCL and CUPTI, each opened when it is used.
+// What stands between a run and GPUs: plugin, NCCL, cuBLAS and CUPTI, each opened when it is used.
 
 #include <cstdint>
 #include <functional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/options.hpp"
+#include "engine/cuda/cublas_api.hpp"
 #include "engine/cuda/nccl_api.hpp"
 #include "engine/cuda/plugin_table.hpp"
 #include "engine/device.hpp"
@@ -21,6 +22,7 @@ namespace shardscope::app {
 struct GpuAccess {
   std::function<Result<const engine::cuda::PluginTable*>()> plugin;
   std::function<Result<const engine::cuda::NcclApi*>()> nccl;
+  std::function<Result<const engine::cuda::CublasApi*>()> cublas;
   std::function<Result<const cupti::CuptiApi*>()> cupti;
 
   /// This machine's.

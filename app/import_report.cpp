@@ -80,12 +80,13 @@ std::string workload_text(const Workload& workload) {
     }
   }
   std::string text =
-      fmt::format("  {} tables, {} features, batch {}, {} elements, {:.4g} ids a sample\n",
-                  workload.tables.size(), workload.features.size(), grouped(workload.global_batch),
-                  count_text(elements), all_ids) +
+      fmt::format("  {}, {}, batch {}, {} elements, {:.4g} ids a sample\n",
+                  counted(static_cast<long long>(workload.tables.size()), "table"),
+                  counted(static_cast<long long>(workload.features.size()), "feature"),
+                  grouped(workload.global_batch), count_text(elements), all_ids) +
       table.text(2);
   if (workload.tables.size() > kRanksListed) {
-    text += fmt::format("  ... {} more tables\n", workload.tables.size() - kRanksListed);
+    text += fmt::format("  ... and {} more\n", workload.tables.size() - kRanksListed);
   }
   return text;
 }

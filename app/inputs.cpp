@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "app/machine.hpp"
+#include "app/reuse_ids.hpp"
+#include "app/text_table.hpp"
 #include "engine/batches/stream_workload.hpp"
 #include "layout/check.hpp"
 #include "layout/closest.hpp"
@@ -64,8 +67,8 @@ Status apply_batch(const InputOptions& options, Inputs& inputs) {
   const std::int32_t ranks = inputs.topology.ranks();
   if (inputs.workload.global_batch < ranks) {
     return fail({ErrorKind::usage,
-                 fmt::format("a global batch of {} leaves some of {} ranks without a sample",
-                             inputs.workload.global_batch, ranks),
+                 fmt::format("a global batch of {} leaves some of {} without a sample",
+                             inputs.workload.global_batch, counted(ranks, "rank")),
                  options.batch > 0 ? "--batch" : options.workload,
                  fmt::format("at least {}", ranks),
                  options.batch > 0 ? "" : "Give --batch, or correct the model's global_batch"});
@@ -85,6 +88,27 @@ Result<Topology> topology_of(const InputOptions& options) {
                  "Leave --ranks out or choose another --topology"});
   }
   return topology;
+}
+
+/// A layout's file may list the tables in any order: their names say which is which. Left as it is
+/// where names differ or repeat; a check then says so.
+void put_in_order_of(const Workload& workload, Layout& layout) {
+  std::map<std::string, std::size_t> place_of;
+  for (std::size_t t = 0; t < layout.table_names.size(); ++t) place_of[layout.table_names[t]] = t;
+  if (place_of.size() != workload.tables.size() || layout.tables.size() != place_of.size() ||
+      layout.table_names.size() != place_of.size()) {
+    return;
+  }
+  std::vector<TablePlacement> ordered;
+  std::vector<std::string> names;
+  for (const Table& table : workload.tables) {
+    const auto place = place_of.find(table.name);
+    if (place == place_of.end()) return;
+    ordered.push_back(layout.tables[place->second]);
+    names.push_back(table.name);
+  }
+  layout.tables = std::move(ordered);
+  layout.table_names = std::move(names);
 }
 
 }  // namespace
@@ -107,6 +131,15 @@ Result<std::string> read_text_file(const std::string& path) {
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (!in) return fail(file_error(path, "cannot be read", "Check its permissions"));
   return text;
+}
+
+Status write_text_file(const std::string& path, const std::string& text, const char* what) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (out) return {};
+  return fail({ErrorKind::runtime, fmt::format("{} cannot be written", what), path, "",
+               "Choose a folder that exists and that you may write"});
 }
 
 bool looks_like_file(const std::string& text) {
@@ -175,6 +208,11 @@ Result<Inputs> load_inputs(const InputOptions& options) {
   if (!topology) return fail(topology.error());
   Inputs inputs{with_rows_cap(std::move(*workload), options.rows_cap), std::move(*topology)};
   if (options.no_dense) inputs.workload.dense = DensePart{};
+  if (!options.reuse.empty()) {
+    Result<Workload> reused = with_reuse(std::move(inputs.workload), options.reuse);
+    if (!reused) return fail(reused.error());
+    inputs.workload = std::move(*reused);
+  }
   if (Status status =
           first_error(check_topology(inputs.topology), ErrorKind::usage,
                       options.calibration.empty() ? options.topology : options.calibration);
@@ -222,17 +260,14 @@ Result<Layout> load_layout(const std::string& name_or_file, const Inputs& inputs
   }
   const Result<std::string> text = read_text_file(name_or_file);
   if (!text) return fail(text.error());
-  return layout_from_json(*text, name_or_file);
+  Result<Layout> layout = layout_from_json(*text, name_or_file);
+  if (layout) put_in_order_of(inputs.workload, *layout);
+  return layout;
 }
 
 Status save_layout_file(const std::string& path, const Layout& layout) {
   if (path.empty()) return {};
-  std::ofstream out(path);
-  out << to_json(layout) << '\n';
-  out.close();
-  if (out) return {};
-  return fail({ErrorKind::runtime, "the layout cannot be written", path, "",
-               "Choose a folder that exists and that you may write"});
+  return write_text_file(path, to_json(layout) + '\n', "the layout");
 }
 
 Result<std::int32_t> table_by_name(const std::string& name, const Workload& workload,

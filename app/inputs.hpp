@@ -20,6 +20,10 @@ struct Inputs {
 /// The whole text of a regular file of at most 1 GiB.
 [[nodiscard]] Result<std::string> read_text_file(const std::string& path);
 
+/// Replaces the file. The error says that `what` cannot be written.
+[[nodiscard]] Status write_text_file(const std::string& path, const std::string& text,
+                                     const char* what = "the file");
+
 /// True where the text names a file rather than a built-in: it has a '/' or a '.'. Of other texts
 /// the built-in comes first.
 [[nodiscard]] bool looks_like_file(const std::string& text);

@@ -25,6 +25,7 @@ struct InputOptions {
   std::int64_t batch = 0;     ///< global; 0: the workload's
   std::int64_t rows_cap = 0;  ///< 0: tables keep their rows
   bool no_dense = false;      ///< embeddings alone
+  std::string reuse;          ///< FILE[#BATCH] of reuse histograms that replace the ids' laws
   std::string calibration;    ///< file with this machine's constants; empty: the topology's own
 };
 
@@ -32,7 +33,9 @@ struct InputOptions {
 struct RunOptions {
   std::string backend = "cpu";
   std::string comm = "threads";
-  std::string wire;  ///< GB/s[,GB/s]
+  std::string wire;                 ///< GB/s[,GB/s]
+  std::string dense_math = "tf32";  ///< cuda: tf32 | bf16 | host
+  bool graphs = false;              ///< cuda: stages as graphs
   ScheduleKind schedule = ScheduleKind::serial;
   std::int64_t iterations = 0;  ///< 0: the command decides
   double budget_s = 0;          ///< 0: the command decides
@@ -109,7 +112,9 @@ struct ExplainOptions {
   InputOptions inputs;
   PredictHow how;
   std::string layout;
-  std::string table;  ///< its arithmetic; empty: the costliest of the critical rank
+  std::string table;    ///< its arithmetic; empty: the costliest of the critical rank
+  CodecRequest codecs;  ///< whose arithmetic is shown besides those in place
+  std::string wire;     ///< GB/s[,GB/s] in place of the topology's links; empty: its own
   bool json = false;
 };
 
@@ -123,7 +128,9 @@ struct PlanOptions {
   std::vector<std::string> together;   ///< TABLE,TABLE[,...]
   double time_limit_s = 0;             ///< 0: none
   std::uint64_t seed = 1;
-  std::string out;  ///< layout file; empty: none
+  CodecRequest codecs;  ///< that it may choose
+  std::string wire;     ///< GB/s[,GB/s] in place of the topology's links; empty: its own
+  std::string out;      ///< layout file; empty: none
   bool json = false;
 };
 
@@ -226,8 +233,8 @@ struct CalibrateOptions {
   std::string kernel_map;          ///< rules before the built-in ones; empty: none
   std::string backend = "cpu";
   std::string comm = "threads";
-  std::string topology;       ///< empty: host-cpu
-  std::int32_t ranks = 0;     ///< 0: the topology's, else 2
+  std::string topology;           ///< empty: host-cpu
+  std::int32_t ranks = 0;         ///< 0: the topology's, else 2
   std::vector<std::string> only;  ///< parts; empty: all
   double budget_s = 30;
   std::uint64_t seed = 1;

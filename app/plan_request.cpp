@@ -10,6 +10,7 @@
 
 #include "layout/names.hpp"
 #include "planner/bound.hpp"
+#include "planner/codec_search.hpp"
 #include "planner/executor_form.hpp"
 #include "planner/planners.hpp"
 
@@ -222,7 +223,9 @@ Result<PlannedLayout> plan_layout(const PlanOptions& options, const Inputs& inpu
       in_executor_form(std::move(plan->layout), inputs.workload, inputs.topology, how.executor);
   planned.cost = plan->cost;
   planned.cost_unit = plan->cost_unit;
-  planned.lower_bound_s = lower_bound(PlanContext(inputs.workload, inputs.topology, how)).seconds;
+  const PlanContext context(inputs.workload, inputs.topology, how);
+  planned.layout = with_paying_codecs(context, planned.layout, [] { return true; });
+  planned.lower_bound_s = lower_bound(context).seconds;
   const Result<double> seconds =
       predicted_seconds(inputs.workload, inputs.topology, planned.layout, how);
   if (!seconds) return fail(seconds.error());

@@ -61,8 +61,8 @@ StageProfile stage_profile_of(const Prediction& prediction, std::int32_t ranks) 
 std::string setting_line(const Inputs& inputs, const PredictOptions& options) {
   const Topology& topology = inputs.topology;
   std::string line =
-      fmt::format("{}, batch {}, {} ranks as {}x{} ({}), executor {}, schedule {}",
-                  inputs.workload.name, grouped(inputs.workload.global_batch), topology.ranks(),
+      fmt::format("{}, batch {}, {} as {}x{} ({}), executor {}, schedule {}", inputs.workload.name,
+                  grouped(inputs.workload.global_batch), counted(topology.ranks(), "rank"),
                   topology.hosts, topology.gpus_per_host, topology.name,
                   to_string(options.executor), to_string(options.schedule));
   if (inputs.workload.dense.interaction == Interaction::none) line += ", no dense part";

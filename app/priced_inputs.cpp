@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include "app/codec_tuning.hpp"
 #include "app/fit_report.hpp"
+#include "app/planning_codecs.hpp"
+#include "app/recorded_stats.hpp"
 
 namespace shardscope::app {
 
@@ -16,13 +19,22 @@ Result<Layout> load_valid_layout(const std::string& layout, const Inputs& inputs
 }
 
 Result<PricedInputs> load_priced_inputs(const InputOptions& inputs, const PredictHow& how,
-                                        const std::string& layout, bool json) {
+                                        const std::string& layout, bool json,
+                                        const std::string& wire) {
   Result<Inputs> loaded = load_inputs(inputs);
   if (!loaded) return fail(loaded.error());
-  PricedInputs priced{std::move(*loaded), predict_options(how), {}};
+  if (!wire.empty()) {
+    auto slower = topology_at_wire(std::move(loaded->topology), wire);
+    if (!slower) return fail(slower.error());
+    loaded->topology = std::move(*slower);
+  }
+  const PredictOptions options = measured_options(*loaded, how);
+  PricedInputs priced{std::move(*loaded), options, {}};
   Result<Layout> valid = load_valid_layout(layout, priced.inputs, priced.how, json);
   if (!valid) return fail(valid.error());
   priced.layout = std::move(*valid);
+  if (Status known = measure_codecs_of(priced.inputs, priced.layout, priced.how); !known)
+    return fail(known.error());
   return priced;
 }
 

@@ -11,6 +11,7 @@
 #include "app/machine.hpp"
 #include "app/text_table.hpp"
 #include "app/values.hpp"
+#include "layout/bytes.hpp"
 #include "layout/json.hpp"
 
 namespace shardscope::app {
@@ -18,6 +19,45 @@ namespace {
 
 /// Power of two that keeps small gradients above fp16's smallest normal value.
 constexpr double kHalfLossScale = 1024;
+
+/// Wires on which one iteration takes longer are refused: no run of them ever ends.
+constexpr double kLongestWireSeconds = 600;
+/// Wires on which one iteration takes longer are announced.
+constexpr double kLongWireSeconds = 5;
+
+/// Seconds that the busiest rank needs at least to send its bytes of an iteration over throttled
+/// wires, before codecs; 0 without a throttle, and on loopback, whose wires keep nobody waiting.
+double wire_seconds(const engine::EngineConfig& config) {
+  if (!config.wire.any() || config.comm != engine::CommKind::threads) return 0;
+  double most_s = 0;
+  for (const RankTraffic& rank : traffic_of(config.workload, config.topology, config.layout,
+                                            expected_counts(config.workload, config.layout))) {
+    const LinkBytes bytes = rank.total();
+    most_s = std::max({most_s, static_cast<double>(bytes.intra) / config.wire.intra_bytes_per_s,
+                       static_cast<double>(bytes.inter) / config.wire.inter_bytes_per_s});
+  }
+  return most_s;
+}
+
+Status require_wire(const RunOptions& options, const engine::EngineConfig& config) {
+  const double seconds = wire_seconds(config);
+  if (seconds <= kLongestWireSeconds) return {};
+  return fail(
+      {ErrorKind::usage,
+       fmt::format("on wires this slow one iteration of {} takes {} at least", config.layout.name,
+                   duration_text(seconds)),
+       "--wire " + options.wire,
+       fmt::format("GB/s that carry an iteration within {}", duration_text(kLongestWireSeconds)),
+       "Give faster wires, or a smaller batch (--batch N)"});
+}
+
+/// A slow wire's run is silent for long: says so before it begins.
+void announce_slow_wire(const RunOptions& options, const engine::EngineConfig& config) {
+  const double seconds = wire_seconds(config);
+  if (seconds < kLongWireSeconds) return;
+  fmt::print(stderr, "shardscope: on --wire {} one iteration of {} takes {} at least\n",
+             options.wire, config.layout.name, duration_text(seconds));
+}
 
 }  // namespace
 
@@ -95,6 +135,7 @@ Result<engine::EngineConfig> engine_config(const RunOptions& options, const Inpu
   config.seed = options.seed;
   config.decay = options.decay;
   config.loss_scale = inputs.workload.wire == DType::fp16 ? kHalfLossScale : 1;
+  if (Status wires = require_wire(options, config); !wires) return fail(wires.error());
   return config;
 }
 
@@ -135,6 +176,7 @@ Result<std::unique_ptr<engine::Engine>> make_engine(const RunOptions& options, c
   const std::int64_t bytes = process_bytes(inputs, layout);
   if (Status fits = require_memory(bytes, config->device.get()); !fits) return fail(fits.error());
   announce_preparation(bytes);
+  announce_slow_wire(options, *config);
   Result<std::unique_ptr<engine::BatchSource>> source =
       engine::make_batch_source(inputs.workload, options.seed, options.range_policy);
   if (!source) return fail(source.error());
@@ -184,13 +226,16 @@ std::string mode_word(Mode mode) {
 
 std::string run_line(const RunOptions& options, const Inputs& inputs) {
   const Topology& topology = inputs.topology;
-  std::string line =
-      fmt::format("{}, batch {}, {} ranks as {}x{} ({}), {}/{}", inputs.workload.name,
-                  grouped(inputs.workload.global_batch), topology.ranks(), topology.hosts,
-                  topology.gpus_per_host, topology.name, options.backend, options.comm);
+  std::string line = fmt::format(
+      "{}, batch {}, {} as {}x{} ({}), {}/{}", inputs.workload.name,
+      grouped(inputs.workload.global_batch), counted(topology.ranks(), "rank"), topology.hosts,
+      topology.gpus_per_host, topology.name, options.backend, options.comm);
   if (!options.wire.empty()) line += fmt::format(", wire {} GB/s", options.wire);
   line += fmt::format(", schedule {}, seed {}", to_string(options.schedule), options.seed);
-  if (inputs.workload.dense.interaction == Interaction::none) line += ", no dense part";
+  const bool dense = inputs.workload.dense.interaction != Interaction::none;
+  if (!dense) line += ", no dense part";
+  if (options.backend == "cuda" && dense) line += ", dense part in " + options.dense_math;
+  if (options.backend == "cuda" && options.graphs) line += ", graphs";
   if (inputs.workload.rows_cap > 0) {
     line += fmt::format(", rows capped at {}", grouped(inputs.workload.rows_cap));
   }

@@ -90,6 +90,10 @@ std::string grouped(long long value) {
   return value < 0 ? fmt::format("-{}", digits) : digits;
 }
 
+std::string counted(long long count, const char* one) {
+  return fmt::format("{} {}{}", grouped(count), one, count == 1 ? "" : "s");
+}
+
 std::string count_text(double value) {
   static const char* const kUnits[] = {"", " k", " M", " G", " T"};
   std::size_t unit = 0;

@@ -37,6 +37,8 @@ class TextTable {
 [[nodiscard]] std::string bytes_text(double bytes);
 /// "1,234,567".
 [[nodiscard]] std::string grouped(long long value);
+/// "1 rank", "1,234 ranks".
+[[nodiscard]] std::string counted(long long count, const char* one);
 /// "40.0 M", "1.20 k", "950": counts in powers of 1,000.
 [[nodiscard]] std::string count_text(double value);
 /// Milliseconds with four significant digits: "0.0123", "1.234", "123.4", "1234".

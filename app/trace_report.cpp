@@ -14,7 +14,7 @@
 #include "planner/cost_model.hpp"
 #include "planner/executor_model.hpp"
 #include "profiler/stage_profile.hpp"
-#include "storage/import/trace_write.hpp"
+#include "storage/import/trace/trace_write.hpp"
 
 namespace shardscope::app {
 namespace {

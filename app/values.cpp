@@ -98,6 +98,13 @@ Result<engine::RangePolicy> parse_range_policy(const std::string& text) {
   return bad_value("--range-policy", text, "error or wrap");
 }
 
+Result<engine::cuda::DensePrecision> parse_dense_math(const std::string& text) {
+  if (text == "tf32") return engine::cuda::DensePrecision::tf32;
+  if (text == "bf16") return engine::cuda::DensePrecision::bf16;
+  if (text == "host") return engine::cuda::DensePrecision::host;
+  return bad_value("--dense-math", text, "tf32, bf16 or host");
+}
+
 Result<engine::CommKind> parse_comm(const std::string& backend, const std::string& comm) {
   if (backend == "cuda") {
     if (comm == "loopback") return engine::CommKind::loopback;

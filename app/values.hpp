@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "engine/cuda/dense_precision.hpp"
 #include "engine/engine.hpp"
 #include "layout/executor.hpp"
 #include "layout/result.hpp"
@@ -26,6 +27,8 @@ namespace shardscope::app {
 [[nodiscard]] Result<Executor> parse_executor(const std::string& text);
 [[nodiscard]] Result<engine::DecayKind> parse_decay(const std::string& text);
 [[nodiscard]] Result<engine::RangePolicy> parse_range_policy(const std::string& text);
+
+[[nodiscard]] Result<engine::cuda::DensePrecision> parse_dense_math(const std::string& text);
 
 /// threads or loopback of the cpu, loopback or nccl of GPUs. The others are told why.
 [[nodiscard]] Result<engine::CommKind> parse_comm(const std::string& backend,

@@ -22,6 +22,7 @@
 #include "layout/models.hpp"
 #include "planner/baselines.hpp"
 #include "profiler/comparison.hpp"
+#include "profiler/forgetting_sink.hpp"
 
 namespace shardscope {
 namespace {
@@ -30,17 +31,6 @@ constexpr std::int32_t kBlockIterations = 8;
 constexpr double kBudgetSeconds = 2;
 constexpr int kLeastOf100 = 90;
 constexpr double kTradeSeconds = 0.05;
-
-/// Records nothing.
-class NowhereSink : public RecordSink {
- public:
-  Result<std::int64_t> begin_run(const RunInfo&) override { return 1; }
-  void spans(std::int64_t, std::span<const Span>) override {}
-  void iterations(std::int64_t, std::span<const Iteration>) override {}
-  void activities(std::int64_t, std::span<const ActivityRecord>) override {}
-  void dropped(std::int64_t, std::int64_t) override {}
-  Status end_run(std::int64_t, const RunSummary&) override { return {}; }
-};
 
 /// Four tables on two ranks: an iteration of about a millisecond.
 Result<std::unique_ptr<engine::Engine>> small_engine() {
@@ -71,7 +61,7 @@ Status repeat(int repetitions) {
   Result<std::unique_ptr<engine::Engine>> b = small_engine();
   if (!b) return fail(b.error());
   const Layout layout = (*a)->config().layout;
-  NowhereSink sink;
+  ForgettingSink sink;
   int with_interval = 0;
   int honest = 0;
   for (int index = 0; index < repetitions; ++index) {
@@ -106,7 +96,7 @@ Status repeat(int repetitions) {
 Status record(int blocks) {
   Result<std::unique_ptr<engine::Engine>> engine = small_engine();
   if (!engine) return fail(engine.error());
-  NowhereSink sink;
+  ForgettingSink sink;
   auto recorder = engine::RunRecorder::begin(sink, {}, **engine);
   if (!recorder) return fail(recorder.error());
   const std::int64_t cycle = (*engine)->config().batches;

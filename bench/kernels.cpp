@@ -1,7 +1,8 @@
 // The cpu kernels against what the memory allows: pooling against a loop that only reads the same
 // rows, gradient reduction and update against the copy bandwidth, sorting against the standard
-// library. Limit and kernel run alternately in one process; each iteration of a benchmark is one
-// such pair, and the summary gives the median of the pairs' ratios.
+// library; gathers, updates and wire conversions of 16-bit rows likewise. Limit and kernel run
+// alternately in one process; each iteration of a benchmark is one such pair, and the summary gives
+// the median of the pairs' ratios.
 //
 //   kernels [--benchmark_filter=...]   2 GiB table; SHARDSCOPE_BENCH_MIB=N makes it smaller
 
@@ -37,6 +38,21 @@ float read_rows(const float* table, std::int64_t width, const std::int32_t* ids,
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
 }
 
+/// Reads and writes back rows, fetching ahead.
+void rewrite_rows(float* table, std::int64_t width, const std::int64_t* rows, std::int64_t count,
+                  std::int64_t distance) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto change = hn::Set(d, 1e-6F);
+  for (std::int64_t u = 0; u < count; ++u) {
+    if (u + distance < count) prefetch_bytes(table + rows[u + distance] * width, width * 4);
+    float* row = table + rows[u] * width;
+    for (std::int64_t c = 0; c < width; c += lanes) {
+      hn::StoreU(hn::Add(hn::LoadU(d, row + c), change), d, row + c);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace shardscope::engine::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -52,6 +68,7 @@ HWY_AFTER_NAMESPACE();
 #include <functional>
 #include <numeric>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -63,6 +80,7 @@ HWY_AFTER_NAMESPACE();
 namespace shardscope::engine {
 
 HWY_EXPORT(read_rows);
+HWY_EXPORT(rewrite_rows);
 
 namespace {
 
@@ -275,8 +293,7 @@ class Backward {
         gradient_row_(kIds),
         gradient_of_(kIds),
         squares_(kIds),
-        scratch_(allocated(sort_scratch_bytes(kIds, fixture().rows()))),
-        row_scratch_(static_cast<std::size_t>(reduce_update_bytes(kWidth) / 4)) {
+        scratch_(allocated(sort_scratch_bytes(kIds, fixture().rows()))) {
     for (std::size_t n = 0; n < gradient_of_.size(); ++n) {
       gradient_of_[n] = static_cast<std::uint32_t>(gradient_per_bag ? n / kHotness : n);
     }
@@ -297,18 +314,26 @@ class Backward {
     sort_index(call);
   }
 
-  void separate() {
+  void run() {
     SegmentReduce reduce = reduction();
     reduce.out = fixture().out.as<float>();
+    reduce.square_sum = squares_.data();
     segment_reduce(reduce);
-    square_sum({&unique_, reduce.out, reduce.width, squares_.data()});
     OptimizerUpdate call = update();
     call.gradients = reduce.out;
     call.row_square_sum = squares_.data();
     optimizer_update(call);
   }
 
-  void fused() { reduce_update({reduction(), update(), row_scratch_.data()}); }
+  /// Only touches what must be touched, in the order of the rows: gradients are read, weights read
+  /// and written. No index calculation, no state.
+  void touch() const {
+    const auto* order = reinterpret_cast<const std::int32_t*>(gradient_row_.data());
+    benchmark::DoNotOptimize(
+        HWY_DYNAMIC_DISPATCH(read_rows)(fixture().gradients.as<float>(), kWidth, order, kIds, 16));
+    HWY_DYNAMIC_DISPATCH(rewrite_rows)
+    (fixture().table.as<float>(), kWidth, unique_rows_.data(), unique_, 8);
+  }
 
   /// n (D e_grad + 2 key bytes) + u (2 D e_w + 2 state bytes).
   [[nodiscard]] double bytes() const {
@@ -345,7 +370,6 @@ class Backward {
   std::vector<std::uint32_t> offsets_, gradient_row_, gradient_of_;
   std::vector<float> squares_;
   HugeMemory scratch_;
-  std::vector<float> row_scratch_;
   std::int64_t unique_ = 0;
 };
 
@@ -361,19 +385,35 @@ double copy_seconds() {
 void backward(benchmark::State& state) {
   const bool zipf = state.range(0) != 0;
   const bool per_bag = state.range(1) != 0;
-  const bool fused = state.range(2) != 0;
   Backward work(fixture().rows_of[zipf ? 1 : 0], per_bag);
   compare(state,
-          fmt::format("sort + reduce + row-wise adagrad, {}, a gradient per {}, {} (u/n {:.2f})",
+          fmt::format("sort + reduce + row-wise adagrad, {}, a gradient per {} (u/n {:.2f})",
                       zipf ? "Zipf 1.1" : "uniform", per_bag ? "bag" : "id",
-                      fused ? "fused" : "separate",
                       static_cast<double>(work.unique()) / static_cast<double>(kIds)),
           0.6, static_cast<double>(2 * kIds * kRowBytes), work.bytes(), copy_seconds, [&] {
             return seconds_of([&] {
               work.sort();
-              fused ? work.fused() : work.separate();
+              work.run();
             });
           });
+}
+
+/// What random rows leave of the copy bandwidth: a loop that only touches gradients and weights.
+void backward_against_touching(benchmark::State& state) {
+  const bool zipf = state.range(0) != 0;
+  const bool per_bag = state.range(1) != 0;
+  Backward work(fixture().rows_of[zipf ? 1 : 0], per_bag);
+  compare(
+      state,
+      fmt::format("the same against touching the rows, {}, a gradient per {}",
+                  zipf ? "Zipf 1.1" : "uniform", per_bag ? "bag" : "id"),
+      0.6, work.bytes(), work.bytes(), [&] { return seconds_of([&] { work.touch(); }); },
+      [&] {
+        return seconds_of([&] {
+          work.sort();
+          work.run();
+        });
+      });
 }
 
 void sort_against_stable_sort(benchmark::State& state) {
@@ -394,6 +434,111 @@ void sort_against_stable_sort(benchmark::State& state) {
         });
       },
       [&] { return seconds_of([&] { work.sort(); }); });
+}
+
+// --- 16-bit rows ------------------------------------------------------------------------------
+
+/// The table's memory seen as rows of the type. They all hold 0.5.
+void fill_table(DType type) {
+  static DType present = DType::fp32;
+  if (std::exchange(present, type) == type) return;
+  const std::int64_t count = fixture().rows() * kWidth;
+  with_value_type(type, [&](auto value) {
+    using Value = decltype(value);
+    std::fill_n(fixture().table.as<Value>(), count, from_float<Value>(0.5F));
+  });
+}
+
+/// Pooling rows of the type; limit: a loop that reads as many bytes of the same memory.
+void pool_typed(benchmark::State& state) {
+  const auto type = static_cast<DType>(state.range(0));
+  fill_table(type);
+  const auto& ids = fixture().rows_of[0];
+  static const std::vector<std::int32_t> lengths = bag_lengths();
+  const std::int64_t words = kWidth * bytes_of(type) / 4;
+  const double bytes = static_cast<double>(kIds * words * 4);
+  compare(
+      state, fmt::format("pool of {} rows, uniform, 1 thread", to_string(type)), 0.9, bytes, bytes,
+      [&] {
+        return seconds_of([&] {
+          benchmark::DoNotOptimize(HWY_DYNAMIC_DISPATCH(read_rows)(fixture().table.as<float>(),
+                                                                   words, ids.data(), kIds, 24));
+        });
+      },
+      [&] {
+        return seconds_of([&] {
+          GatherPool call;
+          call.rows = fixture().table.data();
+          call.row_type = type;
+          call.row_stride = kWidth;
+          call.width = static_cast<std::int32_t>(kWidth);
+          call.bags = kBags;
+          call.lengths = lengths.data();
+          call.ids = ids.data();
+          call.out = fixture().out.data();
+          call.out_stride = kWidth;
+          gather_pool(call);
+        });
+      });
+}
+
+constexpr OptimizerKind kOptimizers[] = {OptimizerKind::sgd, OptimizerKind::adagrad,
+                                         OptimizerKind::rowwise_adagrad, OptimizerKind::adam};
+
+/// Updates distinct random rows of a quarter of the table. Bytes: gradients once, weights and state
+/// there and back.
+void update_typed(benchmark::State& state) {
+  const OptimizerKind kind = kOptimizers[state.range(0)];
+  const auto type = static_cast<DType>(state.range(1));
+  fill_table(type);
+  const std::int64_t row_count = fixture().rows() / 4;
+  std::vector<std::int64_t> rows;
+  for (const std::int32_t id : fixture().rows_of[0]) rows.push_back(id % row_count);
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  const auto count = static_cast<std::int64_t>(rows.size());
+  OptimizerUpdate call;
+  call.optimizer = make_optimizer(kind, 1e-6);
+  const std::int64_t words =
+      call.optimizer.words_per_element * kWidth + call.optimizer.words_per_row;
+  const HugeMemory words_of_rows = allocated(std::max<std::int64_t>(words * row_count * 4, 64));
+  std::fill_n(words_of_rows.as<float>(), words * row_count, 0.0F);
+  const std::vector<float> squares(rows.size(), 1.0F);
+  call.unique_count = &count;
+  call.unique_rows = rows.data();
+  call.gradients = fixture().gradients.as<float>();
+  call.row_square_sum = squares.data();
+  call.rows = fixture().table.data();
+  call.row_type = type;
+  call.width = static_cast<std::int32_t>(kWidth);
+  call.full_width = call.width;
+  call.state = words_of_rows.as<float>();
+  call.row_count = row_count;
+  const double bytes =
+      static_cast<double>(count * (kRowBytes + 2 * kWidth * bytes_of(type) + 2 * words * 4));
+  compare(state, fmt::format("update of {} rows, {}", to_string(type), to_string(kind)), 0.6,
+          static_cast<double>(2 * kIds * kRowBytes), bytes, copy_seconds, [&] {
+            ++call.step;
+            return seconds_of([&] { optimizer_update(call); });
+          });
+}
+
+/// fp32 rows into a wire's type; limit: memcpy.
+void to_wire(benchmark::State& state) {
+  const auto type = static_cast<DType>(state.range(0));
+  CopyColumns call;
+  call.from = fixture().gradients.data();
+  call.from_stride = kWidth;
+  call.to = fixture().out.data();
+  call.to_type = type;
+  call.to_stride = kWidth;
+  call.rows = kIds;
+  call.width = static_cast<std::int32_t>(kWidth);
+  call.factor = 1024;
+  const double bytes = static_cast<double>(kIds * kWidth * (4 + bytes_of(type)));
+  compare(state, fmt::format("fp32 rows to a {} wire", to_string(type)), 0.6,
+          static_cast<double>(2 * kIds * kRowBytes), bytes, copy_seconds,
+          [&] { return seconds_of([&] { copy_columns(call); }); });
 }
 
 void print_summary() {
@@ -419,8 +564,31 @@ void register_cases() {
       ->Iterations(kPairs)
       ->UseManualTime();
   benchmark::RegisterBenchmark("backward", backward)
-      ->ArgNames({"zipf", "per_bag", "fused"})
-      ->ArgsProduct({{0, 1}, {0, 1}, {0, 1}})
+      ->ArgNames({"zipf", "per_bag"})
+      ->ArgsProduct({{0, 1}, {0, 1}})
+      ->Iterations(kPairs)
+      ->UseManualTime();
+  benchmark::RegisterBenchmark("backward_against_touching", backward_against_touching)
+      ->ArgNames({"zipf", "per_bag"})
+      ->ArgsProduct({{0, 1}, {0, 1}})
+      ->Iterations(kPairs)
+      ->UseManualTime();
+  const std::vector<std::int64_t> types = {static_cast<std::int64_t>(DType::fp32),
+                                           static_cast<std::int64_t>(DType::fp16),
+                                           static_cast<std::int64_t>(DType::bf16)};
+  benchmark::RegisterBenchmark("pool_typed", pool_typed)
+      ->ArgName("type")
+      ->ArgsProduct({types})
+      ->Iterations(kPairs)
+      ->UseManualTime();
+  benchmark::RegisterBenchmark("update_typed", update_typed)
+      ->ArgNames({"optimizer", "type"})
+      ->ArgsProduct({{0, 1, 2, 3}, types})
+      ->Iterations(kPairs)
+      ->UseManualTime();
+  benchmark::RegisterBenchmark("to_wire", to_wire)
+      ->ArgName("type")
+      ->ArgsProduct({types})
       ->Iterations(kPairs)
       ->UseManualTime();
   benchmark::RegisterBenchmark("sort_against_stable_sort", sort_against_stable_sort)

@@ -1,11 +1,12 @@
 // How good plans are and how long they take: optimize against every baseline and against its bound
-// on the built-in models and dgx-h100 clusters. Run it as `plan_quality [speed|speedup|sweep]`;
+// on the built-in models and dgx-h100 clusters. Run it as `plan_quality [speed|gap|speedup|sweep]`;
 // figures and how to read them: docs/measurements.md.
 
 #include <sys/resource.h>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "layout/models.hpp"
 #include "planner/baselines.hpp"
 #include "planner/optimize.hpp"
+#include "planner/plan_context.hpp"
 #include "planner/planners.hpp"
 #include "planner/what_if.hpp"
 
@@ -100,6 +102,94 @@ void speed() {
   print_edits("2,000 tables on 128x8", many, large);
 }
 
+/// Forms that a layout's tables take.
+shardscope::FormSet forms_of(const Layout& layout, std::vector<shardscope::TableForm>& forms) {
+  using shardscope::TableForm;
+  shardscope::FormSet present = 0;
+  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
+    const shardscope::ClusterType cluster = layout.tables[t].cluster;
+    const bool flat = layout.exchange_of(t) == Exchange::flat;
+    forms.push_back(cluster == shardscope::ClusterType::DP   ? TableForm::replicated
+                    : cluster == shardscope::ClusterType::UB ? TableForm::by_unique
+                    : flat                                   ? TableForm::flat
+                                                             : TableForm::hierarchical);
+    present |= form_bit(forms.back());
+  }
+  return present;
+}
+
+/// What lies between a plan and its bound, one idealisation after the other.
+void print_gap(const char* name, const Workload& workload, const Topology& topology) {
+  const auto plan = shardscope::optimize(workload, topology, {.predict = kPredict});
+  if (!plan) return;
+  const shardscope::PlanContext context(workload, topology, kPredict);
+  std::vector<shardscope::TableForm> forms;
+  const shardscope::FormSet present = forms_of(plan->layout, forms);
+  const shardscope::Schedule schedule = context.schedule_for(present);
+  const shardscope::StepModel steps(context.facts, context.topology, context.executor,
+                                    context.dense);
+  const double overlap = topology.gpu.overlap_cost.value;
+  const auto run = [&](const shardscope::LayoutLoads& loads, shardscope::WireSharing sharing) {
+    std::vector<shardscope::TimedStep> timed;
+    in_seconds(steps.steps(schedule, loads), topology.intra, topology.inter, timed);
+    const bool one = loads.rb.size() == 1;
+    shardscope::Timeline timeline(schedule, one ? 1 : topology.ranks(),
+                                  one ? 1 : topology.fast_domain, overlap, sharing);
+    return timeline.run(timed);
+  };
+  const shardscope::LayoutLoads loads = context.loads.of(plan->layout);
+  shardscope::LayoutLoads mean = mean_loads(to_fields(loads), topology);
+  mean.flat_tables = loads.flat_tables;
+  mean.hierarchical_tables = loads.hierarchical_tables;
+  const auto wired = [&](const shardscope::LoadFields& sums) {
+    double least = 0;
+    for (const auto wire_case : shardscope::kWireCases) {
+      shardscope::MeanIteration iteration(context.facts, topology, context.executor, context.dense,
+                                          schedule, present, wire_case);
+      const double seconds = iteration.seconds(sums);
+      least = least > 0 ? std::min(least, seconds) : seconds;
+    }
+    return least;
+  };
+  const shardscope::LoadModel generous = context.loads.without_cut_losses();
+  const auto groups = group_tables(generous, topology, legal_forms(context), {});
+  shardscope::LoadFields uncut(shardscope::load_field_count(), 0.0);
+  for (const shardscope::TableGroup& group : groups)
+    for (const std::int32_t t : group.tables)
+      for (std::size_t i = 0; i < uncut.size(); ++i)
+        uncut[i] += group.sums[static_cast<std::size_t>(forms[static_cast<std::size_t>(t)])][i];
+  const auto bound = lower_bound(context);
+  double same_forms = 0;
+  for (const auto& mixture : bound.mixtures)
+    if (mixture.present == present) same_forms = mixture.seconds;
+  const auto count = [&](shardscope::TableForm form) {
+    return std::count(forms.begin(), forms.end(), form);
+  };
+  using shardscope::TableForm;
+  fmt::print("{}: {} tables replicated, {} flat, {} hierarchical, {} by unique rows\n", name,
+             count(TableForm::replicated), count(TableForm::flat), count(TableForm::hierarchical),
+             count(TableForm::by_unique));
+  const auto line = [](const char* what, double seconds) {
+    fmt::print("  {:58} {:9.3f} ms\n", what, seconds * 1e3);
+  };
+  line("plan", plan->seconds);
+  line("its iteration if no wire were shared", run(loads, shardscope::WireSharing::known));
+  line("spread evenly over the ranks", run(mean, shardscope::WireSharing::priced));
+  line("spread evenly, no wire shared", run(mean, shardscope::WireSharing::known));
+  line("spread evenly, wires as the bound shares them", wired(to_fields(loads)));
+  line("the same, nothing cut and every repeated row cached", wired(uncut));
+  line("bound of these forms", same_forms);
+  line("bound", bound.seconds);
+}
+
+void gaps() {
+  Workload t510 = *shardscope::model_by_name("t510");
+  t510.wire = shardscope::DType::fp16;
+  print_gap("t510 on 16x8", t510, *shardscope::topology_by_name("dgx-h100:16"));
+  print_gap("2,000 tables on 128x8", many_tables(2000, 524288),
+            *shardscope::topology_by_name("dgx-h100:128"));
+}
+
 double seconds_of(const Workload& workload, const Topology& topology, Layout layout,
                   Exchange exchange, ScheduleKind schedule) {
   layout.clusters[static_cast<std::size_t>(shardscope::ClusterType::RB)].exchange = exchange;
@@ -179,7 +269,8 @@ void sweep() {
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "speed";
   if (what == "speed") speed();
+  if (what == "gap") gaps();
   if (what == "speedup") speedup();
   if (what == "sweep") sweep();
-  return what == "speed" || what == "speedup" || what == "sweep" ? 0 : 1;
+  return what == "speed" || what == "gap" || what == "speedup" || what == "sweep" ? 0 : 1;
 }

@@ -22,7 +22,7 @@
 #include "engine/run_recorder.hpp"
 #include "layout/models.hpp"
 #include "planner/baselines.hpp"
-#include "profiler/record_sink.hpp"
+#include "profiler/forgetting_sink.hpp"
 
 namespace shardscope {
 namespace {
@@ -42,21 +42,13 @@ std::int64_t table_rows() {
 }
 
 /// Adds up the CPU time of the stages that compute.
-class ComputeSink : public RecordSink {
+class ComputeSink : public ForgettingSink {
  public:
-  Result<std::int64_t> begin_run(const RunInfo&) override { return 1; }
   void spans(std::int64_t, std::span<const Span> batch) override {
     for (const Span& span : batch) {
-      const bool exchanges =
-          span.stage == Stage::input_dist || span.stage == Stage::network_forward ||
-          span.stage == Stage::network_backward || span.stage == Stage::allreduce;
-      if (!exchanges) compute_ns += span.busy_ns;
+      if (!is_exchange(span.stage)) compute_ns += span.busy_ns;
     }
   }
-  void iterations(std::int64_t, std::span<const Iteration>) override {}
-  void activities(std::int64_t, std::span<const ActivityRecord>) override {}
-  void dropped(std::int64_t, std::int64_t) override {}
-  Status end_run(std::int64_t, const RunSummary&) override { return {}; }
 
   std::int64_t compute_ns = 0;
 };
@@ -143,8 +135,8 @@ Status measure(int rounds) {
     }
     const double speed = median(speeds);
     within = within && std::abs(speed - 1) <= kMostDifference;
-    fmt::print("{} ranks  {:8.2f} ms of CPU an iteration  throughput {:.3f} of one rank's\n",
-               kRanks[i], median(teams[i].ms), speed);
+    fmt::print("{} rank{}  {:8.2f} ms of CPU an iteration  throughput {:.3f} of one rank's\n",
+               kRanks[i], kRanks[i] == 1 ? " " : "s", median(teams[i].ms), speed);
   }
   if (within) return {};
   return fail({ErrorKind::runtime, "the number of ranks changes what computing costs", "",

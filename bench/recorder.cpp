@@ -4,25 +4,15 @@
 
 #include <benchmark/benchmark.h>
 
+#include "profiler/forgetting_sink.hpp"
+
 namespace shardscope {
 namespace {
-
-class DiscardingSink : public RecordSink {
- public:
-  Result<std::int64_t> begin_run(const RunInfo&) override { return 1; }
-  void spans(std::int64_t, std::span<const Span> batch) override { taken += batch.size(); }
-  void iterations(std::int64_t, std::span<const Iteration>) override {}
-  void activities(std::int64_t, std::span<const ActivityRecord>) override {}
-  void dropped(std::int64_t, std::int64_t) override {}
-  Status end_run(std::int64_t, const RunSummary&) override { return {}; }
-
-  std::size_t taken = 0;
-};
 
 /// The span itself is made by the loop, so that only handing it over is timed. Bursts of 4,096 with
 /// a flush between them, outside the clock: an iteration's pattern.
 void record_span(benchmark::State& state) {
-  DiscardingSink sink;
+  ForgettingSink sink;
   Recorder recorder(sink, 1, {});
   Span span;
   std::int64_t recorded = 0;
@@ -41,7 +31,7 @@ BENCHMARK(record_span);
 
 /// With the two clock readings of a traced stage.
 void record_timed_stage(benchmark::State& state) {
-  DiscardingSink sink;
+  ForgettingSink sink;
   Recorder recorder(sink, 1, {});
   Span span;
   while (state.KeepRunningBatch(4096)) {

@@ -6,9 +6,11 @@ set(SHARDSCOPE_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures of the pl
 
 # Digest of what program and plugin share: a plugin of other headers is refused.
 set(shardscope_cuda_shared
-  engine/assembly.hpp engine/device.hpp engine/ops.hpp engine/stream.hpp layout/result.hpp
-  layout/workload.hpp engine/cuda/plugin_table.hpp engine/cuda/codec_ops.hpp engine/cuda/runtime_api.hpp
-  engine/cuda/cuda_stream.hpp)
+  engine/assembly.hpp engine/dense/dense_math.hpp engine/dense/interaction.hpp
+  engine/dense/matrix.hpp engine/device.hpp engine/ops.hpp engine/stream.hpp layout/result.hpp
+  layout/workload.hpp engine/cuda/plugin_table.hpp engine/cuda/codec_ops.hpp
+  engine/cuda/cublas_api.hpp engine/cuda/dense_math.hpp engine/cuda/runtime_api.hpp
+  engine/cuda/cuda_stream.hpp engine/cuda/step_graph.hpp)
 set(shardscope_cuda_digests "${CMAKE_CXX_COMPILER_VERSION}")
 foreach(header ${shardscope_cuda_shared})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
@@ -52,7 +54,8 @@ function(shardscope_cuda_plugin)
   # The parts of the engine that the plugin has a copy of.
   list(APPEND sources
     ${PROJECT_SOURCE_DIR}/engine/cuda/cuda_stream.cpp
-    ${PROJECT_SOURCE_DIR}/engine/cuda/runtime_api.cpp)
+    ${PROJECT_SOURCE_DIR}/engine/cuda/runtime_api.cpp
+    ${PROJECT_SOURCE_DIR}/engine/cuda/step_graph.cpp)
   set(objects "")
   set(reports "")
   foreach(source ${sources})

@@ -78,11 +78,8 @@ function(shardscope_tests name)
     set(ARG_LINK shardscope_${name})
   endif()
   add_executable(test_${name} ${sources})
-  target_link_libraries(test_${name} PRIVATE ${ARG_LINK} shardscope_fuzz_replay
+  target_link_libraries(test_${name} PRIVATE ${ARG_LINK} shardscope_test_support
     GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_definitions(test_${name} PRIVATE
-    SHARDSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    SHARDSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_precompile_headers(test_${name} PRIVATE <gtest/gtest.h> <string> <vector>)
   set_target_properties(test_${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
@@ -104,14 +101,15 @@ function(shardscope_benchmarks)
   endforeach()
 endfunction()
 
-# What runs fuzz targets inside the test programs.
-function(shardscope_fuzz_replay)
-  add_library(shardscope_fuzz_replay STATIC
+# What all test programs share: where they lie, and what runs fuzz targets.
+function(shardscope_test_support)
+  add_library(shardscope_test_support STATIC ${PROJECT_SOURCE_DIR}/tests/paths.cpp
     ${PROJECT_SOURCE_DIR}/tests/fuzz/mutate.cpp ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp)
-  target_link_libraries(shardscope_fuzz_replay PUBLIC shardscope_options GTest::gtest)
-  target_compile_definitions(shardscope_fuzz_replay PRIVATE
-    SHARDSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    SHARDSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(shardscope_test_support PUBLIC shardscope_options GTest::gtest)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/paths.cpp PROPERTIES
+    SKIP_UNITY_BUILD_INCLUSION ON
+    COMPILE_OPTIONS
+    "-DSHARDSCOPE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\";-DSHARDSCOPE_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
 endfunction()
 
 # shardscope_fuzzers(): every tests/FOLDER/NAME_fuzz.cpp as the libFuzzer program fuzz_NAME
@@ -157,13 +155,13 @@ function(shardscope_cuda_host)
   # What the packed check runs on a GPU as well.
   set(shared
     ${folder}/cuda/assembly_test.cpp ${folder}/cuda/both_devices.cpp ${folder}/cuda/codec_test.cpp
-    ${folder}/cuda/gather_test.cpp
+    ${folder}/cuda/dense_math_test.cpp ${folder}/dense/dense_cases.cpp ${folder}/cuda/gather_test.cpp
     ${folder}/cuda/gradient_test.cpp ${folder}/cuda/index_test.cpp
     ${folder}/cuda/invariance_test.cpp ${folder}/cpu/kernel_cases.cpp
     ${folder}/cpu/gradient_cases.cpp ${folder}/pipeline/cases.cpp
     ${folder}/pipeline/reference.cpp ${folder}/pipeline/run_case.cpp
     ${folder}/cuda/emulated_gpu.cpp ${folder}/cuda/address_checked_ops.cpp
-    ${folder}/cuda/fake_nccl.cpp)
+    ${folder}/cuda/fake_cublas.cpp ${folder}/cuda/fake_nccl.cpp)
   add_library(shardscope_cuda_tests OBJECT ${shared})
   set_target_properties(shardscope_cuda_tests PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(shardscope_cuda_tests PUBLIC shardscope_cuda_host GTest::gtest GTest::gmock)
@@ -171,8 +169,8 @@ function(shardscope_cuda_host)
   file(GLOB tests CONFIGURE_DEPENDS ${folder}/cuda/*.cpp)
   list(REMOVE_ITEM tests ${shared})
   add_executable(test_cuda ${tests})
-  target_link_libraries(test_cuda PRIVATE shardscope_cuda_tests shardscope_app GTest::gtest_main)
-  target_compile_definitions(test_cuda PRIVATE SHARDSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(test_cuda PRIVATE shardscope_cuda_tests shardscope_app shardscope_test_support
+    GTest::gtest_main)
   set_target_properties(test_cuda PROPERTIES
     UNITY_BUILD OFF
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

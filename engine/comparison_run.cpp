@@ -142,7 +142,8 @@ class ComparisonRunner {
         const Result<TimedBlock> block = run_block(side, iterations, BlockUse::warm_up);
         if (!block) return fail(block.error());
         if (stop_) return fail(stopped_early());
-        slowest_s = std::max(slowest_s, settle(block->iteration_ms, cycle()).mean_ms / 1e3);
+        const double settled_ms = settle(block->iteration_ms, cycle()).mean_ms;
+        slowest_s = std::max(slowest_s, block->host_s(settled_ms));
       }
     }
     const double target_s =

@@ -58,6 +58,13 @@ struct ComparisonOutcome {
   std::int64_t trades = 0;  ///< of engines between resident sides
   double swap_s = 0;        ///< applying layouts, excluded from every time
   double pair_s = 0;        ///< about what a pair of blocks takes
+
+  /// Throughput of B / A by the sides' own times. The blocks of a pair ran next to each other and
+  /// `ratio` pairs them; these mix all blocks and may contradict it where the machine's speed
+  /// changes.
+  [[nodiscard]] double medians_ratio() const {
+    return b.iteration_ms > 0 ? a.iteration_ms / b.iteration_ms : 0;
+  }
 };
 
 /// Warms both engines up itself. Ends within the budget (what applying layouts takes included; what

@@ -14,11 +14,13 @@
 #include "engine/stream.hpp"
 
 namespace shardscope {
+struct BufferSpec;
 struct Topology;
-}
+}  // namespace shardscope
 
 namespace shardscope::engine {
 
+class DenseMath;
 class Fabric;
 class Mover;
 struct FabricOptions;
@@ -35,6 +37,8 @@ class Ops {
   virtual void sort_index(Stream& stream, std::span<const SortIndex> calls) = 0;
   virtual void segment_reduce(Stream& stream, std::span<const SegmentReduce> calls) = 0;
   virtual void square_sum(Stream& stream, std::span<const SquareSum> calls) = 0;
+  /// Whether segment_reduce fills SegmentReduce::square_sum.
+  [[nodiscard]] virtual bool reduces_squares() const { return false; }
   /// `step` replaces the calls' own: the list is made once, the step grows with every iteration.
   virtual void optimizer_update(Stream& stream, std::span<const OptimizerUpdate> calls,
                                 std::int64_t step) = 0;
@@ -66,6 +70,10 @@ class Device {
   /// A rank's stream on a fabric of that mode.
   [[nodiscard]] virtual Result<std::unique_ptr<Stream>> stream(std::int32_t rank, StreamMode mode,
                                                                const char* name) = 0;
+  /// The dense part's arithmetic, enqueued on that stream of the rank, which must outlive it. Null:
+  /// the host computes it, in tasks of the stream.
+  [[nodiscard]] virtual Result<std::shared_ptr<DenseMath>> dense_math(std::int32_t rank,
+                                                                      Stream& stream) = 0;
   /// Zero bytes that kernels and tasks of the rank's streams reach; they go back with the pointer.
   /// `purpose` names it in errors.
   [[nodiscard]] virtual Result<std::shared_ptr<std::byte>> allocate(std::int32_t rank,
@@ -74,6 +82,10 @@ class Device {
   /// Copies bytes of the host to memory of allocate(); returns when they are there.
   [[nodiscard]] virtual Status upload(std::int32_t rank, void* to, const void* from,
                                       std::int64_t bytes) = 0;
+  /// Most bytes a rank's work takes beside an arena of these buffers, while it runs: temporary
+  /// memory of operations, what libraries ask for.
+  [[nodiscard]] virtual std::int64_t scratch_bytes(const Workload& workload,
+                                                   std::span<const BufferSpec> buffers) const = 0;
   /// Bytes that all memory of the device together has free.
   [[nodiscard]] virtual Result<std::int64_t> available_bytes() = 0;
   /// For fabrics whose ranks share the device (loopback).

@@ -13,6 +13,7 @@
 #include "engine/comm/wire_throttle.hpp"
 #include "engine/pipeline/faults.hpp"
 #include "engine/pipeline/initial_weights.hpp"
+#include "engine/stream.hpp"
 #include "layout/bytes.hpp"
 #include "layout/codec_bytes.hpp"
 #include "layout/layout.hpp"
@@ -115,6 +116,8 @@ class Engine {
   /// What codecs made of each rank's messages in the last iteration, by [cluster][direction].
   using CodedTraffic = std::array<std::array<CodedBytes, 2>, kClusterTypes>;
   [[nodiscard]] virtual std::vector<CodedTraffic> coded() const { return {}; }
+  /// What ran as graphs, all ranks since the last layout was applied.
+  [[nodiscard]] virtual GraphCounts graph_counts() const { return {}; }
   /// Largest use of each rank's arena so far.
   [[nodiscard]] virtual std::vector<std::int64_t> arena_peak_bytes() const = 0;
   [[nodiscard]] virtual const EngineConfig& config() const = 0;

@@ -127,6 +127,8 @@ struct SegmentReduce {
   std::int32_t width = 0;
   float factor = 1;
   float* out = nullptr;  ///< unique rows x width
+  /// SquareSum of every row while it is at hand, or null; for devices with Ops::reduces_squares().
+  float* square_sum = nullptr;
 };
 
 /// square_sum[u] = sum of gradient[u]^2 over the width (rowwise adagrad's share of a column shard).
@@ -161,17 +163,6 @@ struct OptimizerUpdate {
   std::int32_t first_column = 0;  ///< of the shard in its table
   std::int64_t row_scale = 1;     ///< table row = local * row_scale + row_base (rounding key)
   std::int64_t row_base = 0;
-};
-
-/// SegmentReduce and OptimizerUpdate of the same rows in one pass: the reduced gradients stay in
-/// cache instead of going to memory and back. Equal bit for bit to the separate calls; for
-/// rowwise_adagrad the square sum is taken over the shard's width, so it needs whole rows (or
-/// Optimizer::per_shard). Of the parts, reduce.out, update.gradients, update.row_square_sum and
-/// update.unique_count are not used. `scratch` holds reduce_update_bytes(width).
-struct ReduceUpdate {
-  SegmentReduce reduce;
-  OptimizerUpdate update;
-  float* scratch = nullptr;
 };
 
 }  // namespace shardscope::engine

@@ -85,7 +85,7 @@ class Measurement {
 };
 
 struct WarmUp {
-  double iteration_s = 0;  ///< at its end
+  double iteration_s = 0;  ///< of this machine's time, at its end
   std::int64_t iterations = 0;
 };
 
@@ -95,8 +95,8 @@ Result<WarmUp> warm_up(Engine& engine, RunRecorder& recorder, const ProfileConfi
   const std::int32_t cycle = engine.config().batches;
   const Result<TimedBlock> first = recorder.run_block(engine, 2, BlockUse::warm_up);
   if (!first) return fail(first.error());
-  WarmUp warm{first->iteration_ms.back() / 1e3, 2};
-  if (!keep_going({0, warm.iteration_s * 1e3, 0})) return warm;
+  WarmUp warm{first->host_s(first->iteration_ms.back()), 2};
+  if (!keep_going({0, first->iteration_ms.back(), 0})) return warm;
   if (config.iterations == 0 && warm.iteration_s * cycle > kRoomForWarmUp * config.budget_s) {
     return warm;
   }
@@ -104,10 +104,11 @@ Result<WarmUp> warm_up(Engine& engine, RunRecorder& recorder, const ProfileConfi
   do {
     const Result<TimedBlock> block = recorder.run_block(engine, cycle, BlockUse::warm_up);
     if (!block) return fail(block.error());
-    warm.iteration_s = mean(block->iteration_ms) / 1e3;
+    const double iteration_ms = mean(block->iteration_ms);
+    warm.iteration_s = block->host_s(iteration_ms);
     warm.iterations += cycle;
     spent_s += warm.iteration_s * cycle;
-    if (!keep_going({0, warm.iteration_s * 1e3, 0})) break;
+    if (!keep_going({0, iteration_ms, 0})) break;
   } while (spent_s < kWarmUpSeconds);
   return warm;
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/work_clock.hpp"
+
 namespace shardscope::engine {
 
 /// Passes records on and adds the spans up. spans() comes from the recorder's drain thread;
@@ -60,10 +62,13 @@ Result<std::unique_ptr<RunRecorder>> RunRecorder::begin(RecordSink& sink, const 
 
 Result<TimedBlock> RunRecorder::run_block(Engine& engine, std::int32_t iterations, BlockUse use) {
   const bool traced = use == BlockUse::traced;
+  const WorkClock clock;
   Result<Block> block = engine.run(iterations, traced ? recorder_.get() : nullptr);
   if (!block) return fail(block.error());
   TimedBlock timed;
   timed.use = use;
+  timed.emulated = engine.config().comm == CommKind::loopback;
+  timed.taken_s = clock.seconds();
   timed.critical_path_ms = std::move(block->critical_path_ms);
   // An engine counts untraced blocks from its own epoch; the run goes on when its engine changes.
   const std::int64_t shift_ns = traced ? 0 : engine.epoch_ns() - recorder_->epoch_ns();

@@ -27,6 +27,13 @@ struct TimedBlock {
   std::vector<double> iteration_ms;
   std::vector<double> critical_path_ms;
   std::vector<double> losses;  ///< by iteration; NaN without a dense part
+  bool emulated = false;       ///< iteration_ms are of a virtual clock (loopback)
+  double taken_s = 0;          ///< of this machine's time, by the block
+
+  /// What an iteration takes of this machine's time; `ms` is what the block's iterations say.
+  [[nodiscard]] double host_s(double ms) const {
+    return emulated ? taken_s / static_cast<double>(iteration_ms.size()) : ms / 1e3;
+  }
 };
 
 class RunRecorder {

@@ -52,6 +52,20 @@ struct Moment {
   std::int64_t busy_ns = 0;
 };
 
+/// What became of the parts of a run that may run as graphs.
+struct GraphCounts {
+  std::int64_t direct = 0;     ///< the first time each, and those that no graph can hold
+  std::int64_t launched = 0;   ///< as graphs
+  std::int64_t overflows = 0;  ///< did not fit their graph: ran without it
+
+  GraphCounts& operator+=(const GraphCounts& other) {
+    direct += other.direct;
+    launched += other.launched;
+    overflows += other.overflows;
+    return *this;
+  }
+};
+
 /// FIFO of one rank. Calls return at once; work runs in order. Not thread-safe: one host thread a
 /// rank enqueues. A stream's events must not be waited on after it is gone: synchronize all streams
 /// of a rank before destroying the first.
@@ -74,6 +88,16 @@ class Stream {
   virtual void resolve_marks() {}
   /// True where moments come from the device's clock, at resolve_marks().
   [[nodiscard]] virtual bool has_device_clock() const { return false; }
+  /// What is enqueued until end_graph() may run as one graph of the device, told by `key` from the
+  /// others of the stream: no events, no tasks of the host. False: it will not, end_graph() must
+  /// not be called.
+  [[nodiscard]] virtual bool begin_graph(std::size_t /*key*/) { return false; }
+  /// False: nothing of it was enqueued (it does not fit the graph). The same is to be enqueued once
+  /// more, then end_graph() called again.
+  [[nodiscard]] virtual bool end_graph() { return true; }
+  /// Whether begin_graph() may ever be true.
+  [[nodiscard]] virtual bool has_graphs() const { return false; }
+  [[nodiscard]] virtual GraphCounts graph_counts() const { return {}; }
   /// The first failure of the device on this stream; what is enqueued after it may not run.
   [[nodiscard]] virtual Status status() const { return {}; }
 };
@@ -88,5 +112,16 @@ enum class StreamMode : std::uint8_t {
 
 /// A cpu stream. `name` is the thread's name in a debugger.
 [[nodiscard]] std::unique_ptr<Stream> make_cpu_stream(StreamMode mode, const char* name);
+
+/// What `enqueue` enqueues as one graph of the device, where the stream has graphs; see
+/// begin_graph().
+template <class Enqueue>
+void enqueue_as_graph(Stream& stream, std::size_t key, const Enqueue& enqueue) {
+  const bool graph = stream.begin_graph(key);
+  enqueue();
+  if (!graph || stream.end_graph()) return;
+  enqueue();
+  static_cast<void>(stream.end_graph());
+}
 
 }  // namespace shardscope::engine

@@ -2,9 +2,11 @@
 // Constants of one machine as measured or assumed, and codec throughputs. Values only; fitted in
 // planner/, measured by the engine, stored by storage/.
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "layout/layout.hpp"
 #include "layout/topology.hpp"
 
 namespace shardscope {
@@ -22,6 +24,9 @@ struct CodecProfilePoint {
 struct CodecProfile {
   std::string codec;
   std::string table;  ///< empty: any table
+  /// RB sends pooled sums, UB distinct rows, which compress differently; none: either.
+  std::optional<ClusterType> cluster;
+  double bound = -1;  ///< that it was measured at; negative: any
   double ratio = 1;   ///< input bytes / wire bytes, everything counted
   double max_error = 0;
   std::vector<CodecProfilePoint> by_size;

@@ -157,6 +157,10 @@ void check_engine_positions(const CheckInput& input, std::size_t t, Report& repo
 }  // namespace
 
 void check_engine(const CheckInput& input, Report& report) {
+  if (input.workload.features.empty()) {
+    report.error("engine.no_features", {}, 0,
+                 "the workload has no features: an iteration reads nothing", "Add a feature");
+  }
   for (std::size_t t = 0; t < input.layout.tables.size(); ++t) {
     check_engine_optimizer(input, t, report);
     check_engine_tiers(input, t, report);

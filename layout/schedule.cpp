@@ -175,6 +175,11 @@ Schedule make_schedule(ScheduleKind kind, const SchedulePresence& presence) {
   return builder.take();
 }
 
+bool is_exchange(Stage stage) {
+  return stage == Stage::input_dist || stage == Stage::network_forward ||
+         stage == Stage::network_backward || stage == Stage::allreduce;
+}
+
 const char* to_string(Stage value) {
   return name_of(value);
 }

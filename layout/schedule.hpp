@@ -28,6 +28,9 @@ inline constexpr int kStages = 10;
 
 [[nodiscard]] const char* to_string(Stage value);
 
+/// Whether ranks exchange ids, vectors or gradients in that stage.
+[[nodiscard]] bool is_exchange(Stage stage);
+
 /// What a step works on: an embedding cluster or a piece of the dense part.
 enum class Work : std::uint8_t { DP, RB, UB, bottom_mlp, top_mlp, dense };
 
@@ -78,6 +81,8 @@ struct SchedulePresence {
 
   /// Whether an iteration has steps of that work.
   [[nodiscard]] bool has(Work work) const;
+
+  friend bool operator==(const SchedulePresence&, const SchedulePresence&) = default;
 };
 
 [[nodiscard]] SchedulePresence presence_of(const Workload& workload, const Layout& layout);

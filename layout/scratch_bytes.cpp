@@ -16,13 +16,4 @@ std::int64_t sort_scratch_bytes(std::int64_t count, std::int64_t row_limit) {
   return 2 * entry * count;
 }
 
-std::int64_t reduce_update_rows(std::int64_t width) {
-  constexpr std::int64_t kBlockBytes = 32 * 1024;
-  return std::max<std::int64_t>(kBlockBytes / (4 * std::max<std::int64_t>(width, 1)), 4);
-}
-
-std::int64_t reduce_update_bytes(std::int64_t width) {
-  return reduce_update_rows(width) * (4 * width + 4);
-}
-
 }  // namespace shardscope

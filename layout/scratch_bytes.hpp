@@ -16,11 +16,4 @@ namespace shardscope {
 /// (row, position), 8 bytes each while rows fit 32 bits, else 16.
 [[nodiscard]] std::int64_t sort_scratch_bytes(std::int64_t count, std::int64_t row_limit);
 
-/// Rows of `width` elements that reduce_update reduces before it updates them: their gradients stay
-/// in the first-level cache.
-[[nodiscard]] std::int64_t reduce_update_rows(std::int64_t width);
-
-/// Scratch of reduce_update: fp32 gradients and a square sum of each of these rows.
-[[nodiscard]] std::int64_t reduce_update_bytes(std::int64_t width);
-
 }  // namespace shardscope

@@ -27,13 +27,21 @@ double bandwidth_at(const std::vector<BandwidthPoint>& curve, double message_byt
 
 }  // namespace
 
+double LinkModel::bytes_per_s_at(double message_bytes) const {
+  return by_size.empty() ? bytes_per_s.value * efficiency.value
+                         : bandwidth_at(by_size, message_bytes);
+}
+
+double LinkModel::large_bytes_per_s() const {
+  return bytes_per_s_at(std::numeric_limits<double>::infinity());
+}
+
 double LinkModel::seconds(double bytes, std::int32_t peers) const {
   if (peers <= 0) return 0;
   const double doublings = std::log2(1.0 + peers) - 1;
   const double latency = latency_s.value + latency_per_doubling_s.value * doublings;
   if (bytes <= 0) return latency;
-  const double rate =
-      by_size.empty() ? bytes_per_s.value * efficiency.value : bandwidth_at(by_size, bytes / peers);
+  const double rate = bytes_per_s_at(bytes / peers);
   return rate > 0 ? latency + bytes / rate : std::numeric_limits<double>::infinity();
 }
 

@@ -48,6 +48,11 @@ struct LinkModel {
   /// that are threads: 0, as the receiver copies.
   double sender_share = 1;
 
+  /// Bytes a second at one message size: of the measured curve, else peak x efficiency.
+  [[nodiscard]] double bytes_per_s_at(double message_bytes) const;
+  /// The same for messages so large that their size no longer counts.
+  [[nodiscard]] double large_bytes_per_s() const;
+
   /// Seconds for one rank to send `bytes` in all to `peers` other ranks. 0 bytes cost the latency;
   /// 0 peers cost nothing.
   [[nodiscard]] double seconds(double bytes, std::int32_t peers) const;

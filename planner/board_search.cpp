@@ -16,22 +16,11 @@ constexpr double kWorthwhile = 1e-4;
 /// A cell with less than this share of a rank's mean work and memory is not worth cutting further.
 constexpr double kSmallCell = 0.1;
 constexpr double kSmallMemory = 0.05;
+constexpr double kMuchWork = 0.5;      ///< of a rank's mean
 constexpr std::int32_t kFewCells = 4;  ///< of the options that a table is first judged by
 
 std::size_t as_index(std::int32_t value) {
   return static_cast<std::size_t>(value);
-}
-
-FormSet forms_of(ClusterType type) {
-  switch (type) {
-    case ClusterType::DP:
-      return form_bit(TableForm::replicated);
-    case ClusterType::RB:
-      return form_bit(TableForm::flat) | form_bit(TableForm::hierarchical);
-    case ClusterType::UB:
-      return form_bit(TableForm::by_unique);
-  }
-  return 0;
 }
 
 /// Everything about a table that its options depend on.
@@ -60,14 +49,18 @@ std::vector<double> signature(const TableFacts& table, const Table& what, FormSe
 
 BoardSearch::BoardSearch(const PlanContext& context, const PlanConstraints& constraints,
                          const std::vector<FormSet>& allowed, const MixtureBound& mixture,
-                         double floor)
+                         Weighing weighing)
     : context_(context),
       constraints_(constraints),
       mixture_(mixture),
+      whole_domains_(weighing.whole_domains),
       scale_(context),
-      board_(context, scale_.weights(mixture.prices, floor)) {
+      board_(context, scale_.weights(mixture.prices, weighing.floor), weighing.mean_share) {
   const std::size_t tables = context.facts.tables.size();
   const auto ranks = static_cast<std::size_t>(context.topology.ranks());
+  all_domains_.resize(as_index(context.topology.domains()));
+  std::iota(all_domains_.begin(), all_domains_.end(), 0);
+  domain_order_.resize(all_domains_.size());
   pinned_.assign(tables, nullptr);
   only_.resize(tables);
   leader_.resize(tables);
@@ -80,12 +73,8 @@ BoardSearch::BoardSearch(const PlanContext& context, const PlanConstraints& cons
   for (const std::vector<std::int32_t>& group : constraints.together)
     for (const std::int32_t table : group) leader_[as_index(table)] = group.front();
   for (const std::int32_t rank : constraints.forbidden_ranks) board_.forbid(rank);
-  std::vector<FormSet> forms = allowed;
+  std::vector<FormSet> forms = constrained_forms(constraints, allowed);
   for (FormSet& set : forms) set &= mixture.present;
-  for (const auto& [table, cluster] : constraints.clusters)
-    forms[as_index(table)] &= forms_of(cluster);
-  for (const auto& [table, list] : constraints.only_ranks)  // replicated, it is on every rank
-    forms[as_index(table)] &= ~forms_of(ClusterType::DP);
   make_options(forms, mixture.prices);
   place_pinned();
   set_floor();
@@ -122,6 +111,7 @@ void BoardSearch::make_options(const std::vector<FormSet>& allowed, const LoadFi
     options_[set] = table_options(context_, scale_, t, allowed[t], prices,
                                   useful_cells(options_[set], work[t], rank_work));
     drop_needless_cuts(options_[set], rank_work);
+    if (whole_domains_) keep_whole_domains(options_[set], rank_work);
     if (is_grouped(t)) keep_whole(t, allowed, prices);
   }
   for (std::size_t t = 0; t < allowed.size(); ++t)
@@ -171,6 +161,21 @@ void BoardSearch::drop_needless_cuts(std::vector<TableOption>& options, double r
   std::erase_if(options, [&](const TableOption& option) {
     return option.cells.size() > enough[static_cast<std::size_t>(option.form)];
   });
+}
+
+/// Of options that stand in domains, those that use all ranks of theirs, where a table's least cut
+/// would be much of a rank's work.
+void BoardSearch::keep_whole_domains(std::vector<TableOption>& options, double rank_work) const {
+  const auto fills = [&](const TableOption& option) {
+    return option.blocks > 0 && option.cells_a_block() == context_.topology.fast_domain;
+  };
+  if (std::none_of(options.begin(), options.end(), fills)) return;
+  double work = 0;
+  for (const TableOption& option : options)
+    for (const BoardShard& cell : option.cells) work = std::max(work, board_.work_of(cell.seconds));
+  if (work < kMuchWork * rank_work) return;
+  std::erase_if(options,
+                [&](const TableOption& option) { return option.blocks > 0 && !fills(option); });
 }
 
 /// A group that lies on one rank: only uncut options, and the leader's carry all members' work.
@@ -245,8 +250,10 @@ void BoardSearch::set_floor() {
 void BoardSearch::put(std::size_t table, const Choice& choice, double sign) {
   const TableOption& option = options(table)[as_index(choice.option)];
   board_.add_everywhere(option.everywhere_s, option.everywhere_bytes, sign);
-  for (std::size_t i = 0; i < option.cells.size(); ++i)
+  for (std::size_t i = 0; i < option.cells.size(); ++i) {
     board_.add(choice.owners[i], option.cells[i], sign);
+    domain_order_[as_index(context_.topology.domain_of(choice.owners[i]))].clear();
+  }
   const std::int32_t per_block = option.cells_a_block();
   for (std::int32_t b = 0; b < option.blocks; ++b)
     board_.add_domain(choice.owners[as_index(b * per_block)] / context_.topology.fast_domain,
@@ -257,158 +264,9 @@ bool BoardSearch::may_hold(std::size_t table, std::int32_t rank) const {
   return !board_.is_forbidden(rank) && (only_[table].empty() || only_[table][as_index(rank)]);
 }
 
-void BoardSearch::priced(const TableOption& option, Candidate& candidate) const {
-  RankSeconds ranks = board_.rank_max();
-  DomainSeconds domains = board_.domain_max();
-  double added = 0;
-  for (std::size_t i = 0; i < option.cells.size(); ++i) {
-    const RankSeconds& now = board_.rank(candidate.choice.owners[i]);
-    for (std::size_t s = 0; s < kRankStages; ++s)
-      ranks[s] = std::max(ranks[s], now[s] + option.cells[i].seconds[s]);
-    const double work = board_.work_of(option.cells[i].seconds);
-    added += work;
-    candidate.spread += board_.work(candidate.choice.owners[i]) + work;
-  }
-  const std::int32_t per_block = option.cells_a_block();
-  for (std::int32_t b = 0; b < option.blocks; ++b) {
-    const std::int32_t d =
-        candidate.choice.owners[as_index(b * per_block)] / context_.topology.fast_domain;
-    for (std::size_t s = 0; s < kDomainStages; ++s)
-      domains[s] = std::max(domains[s], board_.domain(d)[s] + option.block_seconds[as_index(b)][s]);
-    added += board_.work_of(option.block_seconds[as_index(b)]) * context_.topology.fast_domain;
-    candidate.spread += board_.domain_work(d) * per_block;
-  }
-  candidate.spread /= std::max<double>(1, static_cast<double>(option.cells.size()));
-  candidate.found = true;
-  candidate.cost = board_.cost_of(ranks, domains) + option.everywhere_s +
-                   board_.mean_share() * added / context_.topology.ranks();
-}
-
-/// Every rank by falling room for work: as many in order as an option usually asks for.
-BoardSearch::IdleRanks BoardSearch::idle_ranks(std::size_t table) const {
-  IdleRanks idle;
-  std::size_t most = 0;
-  for (const TableOption& option : options(table))
-    if (option.blocks == 0 && !option.everywhere) most = std::max(most, option.cells.size());
-  if (most == 0) return idle;
-  for (std::int32_t r = 0; r < context_.topology.ranks(); ++r)
-    if (may_hold(table, r)) idle.ranks.emplace_back(board_.work(r), r);
-  constexpr std::size_t kSpare = 16;  // ranks without memory for a cell are passed over
-  idle.sorted = std::min(idle.ranks.size(), most + kSpare);
-  std::partial_sort(idle.ranks.begin(),
-                    idle.ranks.begin() + static_cast<std::ptrdiff_t>(idle.sorted),
-                    idle.ranks.end());
-  return idle;
-}
-
-BoardSearch::Candidate BoardSearch::try_anywhere(const TableOption& option, IdleRanks& idle) const {
-  Candidate candidate;
-  const std::size_t cells = option.cells.size();
-  const double bytes = option.cells.front().bytes + option.everywhere_bytes;
-  if (idle.ranks.size() < cells) return candidate;
-  std::vector<std::int32_t>& owners = candidate.choice.owners;
-  for (std::size_t i = 0; i < idle.ranks.size() && owners.size() < cells; ++i) {
-    if (i == idle.sorted) {
-      std::sort(idle.ranks.begin() + static_cast<std::ptrdiff_t>(i), idle.ranks.end());
-      idle.sorted = idle.ranks.size();
-    }
-    if (board_.fits(idle.ranks[i].second, bytes)) owners.push_back(idle.ranks[i].second);
-  }
-  if (owners.size() == cells) priced(option, candidate);
-  return candidate;
-}
-
-BoardSearch::Candidate BoardSearch::try_blocks(std::size_t table, const TableOption& option) const {
-  const std::int32_t g = context_.topology.fast_domain;
-  const auto per_block = as_index(option.cells_a_block());
-  std::vector<Candidate> blocks;
-  std::vector<std::pair<double, std::int32_t>> ranks;
-  for (std::int32_t d = 0; d < context_.topology.domains(); ++d) {
-    ranks.clear();
-    for (std::int32_t r = d * g; r < (d + 1) * g; ++r) {
-      const double bytes =
-          option.cells.front().bytes + option.everywhere_bytes + option.block_bytes;
-      if (may_hold(table, r) && board_.fits(r, bytes)) ranks.emplace_back(board_.work(r), r);
-    }
-    if (ranks.size() < per_block) continue;
-    std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(per_block),
-                      ranks.end());
-    Candidate& block = blocks.emplace_back();
-    for (std::size_t i = 0; i < per_block; ++i) block.choice.owners.push_back(ranks[i].second);
-    RankSeconds rank_max = board_.rank_max();
-    DomainSeconds domain_max = board_.domain_max();
-    for (std::size_t i = 0; i < per_block; ++i) {
-      const RankSeconds& now = board_.rank(block.choice.owners[i]);
-      for (std::size_t s = 0; s < kRankStages; ++s)
-        rank_max[s] = std::max(rank_max[s], now[s] + option.cells[i].seconds[s]);
-      block.spread += board_.work(block.choice.owners[i]);
-    }
-    for (std::size_t s = 0; s < kDomainStages; ++s)
-      domain_max[s] =
-          std::max(domain_max[s], board_.domain(d)[s] + option.block_seconds.front()[s]);
-    block.spread = block.spread / static_cast<double>(per_block) + board_.domain_work(d);
-    block.cost = board_.cost_of(rank_max, domain_max);
-  }
-  Candidate candidate;
-  if (blocks.size() < as_index(option.blocks)) return candidate;
-  std::sort(blocks.begin(), blocks.end(), [](const Candidate& a, const Candidate& b) {
-    return std::abs(a.cost - b.cost) > 1e-12 ? a.cost < b.cost : a.spread < b.spread;
-  });
-  for (std::int32_t b = 0; b < option.blocks; ++b)
-    candidate.choice.owners.insert(candidate.choice.owners.end(),
-                                   blocks[as_index(b)].choice.owners.begin(),
-                                   blocks[as_index(b)].choice.owners.end());
-  priced(option, candidate);
-  return candidate;
-}
-
-BoardSearch::Candidate BoardSearch::try_everywhere(std::size_t table,
-                                                   const TableOption& option) const {
-  Candidate candidate;
-  for (std::size_t i = 0; i < option.cells.size(); ++i) {
-    const auto rank = static_cast<std::int32_t>(i);
-    if (!may_hold(table, rank) ||
-        !board_.fits(rank, option.cells[i].bytes + option.everywhere_bytes))
-      return candidate;
-    candidate.choice.owners.push_back(rank);
-  }
-  priced(option, candidate);
-  return candidate;
-}
-
-BoardSearch::Candidate BoardSearch::try_option(std::size_t table, std::int32_t at,
-                                               IdleRanks& idle) const {
-  const TableOption& option = options(table)[as_index(at)];
-  Candidate candidate;
-  if (option.form == TableForm::replicated) {
-    if (!board_.fits_everywhere(option.everywhere_bytes)) return candidate;
-    priced(option, candidate);
-  } else if (option.blocks > 0) {
-    candidate = try_blocks(table, option);
-  } else if (option.everywhere) {
-    candidate = try_everywhere(table, option);
-  } else {
-    candidate = try_anywhere(option, idle);
-  }
-  candidate.choice.option = at;
-  return candidate;
-}
-
-BoardSearch::Candidate BoardSearch::best_of(std::size_t table) const {
-  Candidate best;
-  IdleRanks idle = idle_ranks(table);
-  for (std::size_t o = 0; o < options(table).size(); ++o) {
-    Candidate candidate = try_option(table, static_cast<std::int32_t>(o), idle);
-    if (!candidate.found) continue;
-    const bool tie = best.found && std::abs(candidate.cost - best.cost) <= 1e-12 * best.cost;
-    if (!best.found || (tie ? candidate.spread < best.spread : candidate.cost < best.cost))
-      best = std::move(candidate);
-  }
-  return best;
-}
-
 bool BoardSearch::construct() {
   for (const std::size_t table : order_) {
+    if (go_on_ && !go_on_()) return false;
     Candidate best = best_of(table);
     if (!best.found) return false;
     put(table, best.choice, 1);
@@ -421,6 +279,7 @@ bool BoardSearch::construct() {
 bool BoardSearch::improve() {
   const double before = board_.cost();
   for (const std::size_t table : order_) {
+    if (go_on_ && !go_on_()) return false;
     const double kept = board_.cost();
     put(table, choices_[table], -1);
     board_.refresh();

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int kFirstTangents = 3;
 constexpr int kMoreTangents = 3;
+constexpr int kHastyRounds = 4;  ///< of the one tangent that is made when it is late
 
 struct Mixture {
   FormSet present = 0;
@@ -16,21 +17,23 @@ struct Mixture {
 
 }  // namespace
 
-LowerBound lower_bound(const PlanContext& context, const std::vector<FormSet>& allowed,
-                       int effort) {
-  const LoadModel generous = context.loads.with_perfect_cache();
-  const std::vector<TableGroup> groups = group_tables(generous, allowed);
+LowerBound lower_bound(const PlanContext& context, const std::vector<FormSet>& allowed, int effort,
+                       const std::function<bool()>& late) {
+  const auto is_late = [&] { return late && late(); };
+  const LoadModel generous = context.loads.without_cut_losses();
+  const std::vector<TableGroup> groups =
+      group_tables(generous, context.topology, allowed, context.options.allowed_codecs);
   std::vector<Mixture> mixtures;
   for (unsigned present = 1; present < (1U << kTableForms); ++present) {
     const auto forms = static_cast<FormSet>(present);
     if (!may_mix(context.options.executor, forms)) continue;
-    for (const WireCase wire_case : {WireCase::exchange_shorter, WireCase::exchange_longer}) {
+    for (const WireCase wire_case : kWireCases) {
       MeanIteration iteration(context.facts, context.topology, context.executor, context.dense,
                               context.schedule_for(forms), forms, wire_case);
       const bool has_cases = iteration.has_cases();
       Relaxation relaxation(std::move(iteration), groups, forms);
       if (!relaxation.possible()) break;
-      relaxation.refine(kFirstTangents);
+      is_late() ? relaxation.refine(1, kHastyRounds) : relaxation.refine(kFirstTangents);
       mixtures.push_back({forms, std::move(relaxation)});
       if (!has_cases) break;
     }
@@ -45,7 +48,8 @@ LowerBound lower_bound(const PlanContext& context, const std::vector<FormSet>& a
                               return a.relaxation.result().seconds < b.relaxation.result().seconds;
                             });
   };
-  for (int spent = 0; spent < effort && !lowest()->relaxation.solved(); spent += kMoreTangents)
+  for (int spent = 0; spent < effort && !is_late() && !lowest()->relaxation.solved();
+       spent += kMoreTangents)
     lowest()->relaxation.refine(kMoreTangents);
   for (const Mixture& mixture : mixtures) {
     const RelaxationResult& result = mixture.relaxation.result();
@@ -62,7 +66,7 @@ LowerBound lower_bound(const PlanContext& context, const std::vector<FormSet>& a
   std::stable_sort(
       bound.mixtures.begin(), bound.mixtures.end(),
       [](const MixtureBound& a, const MixtureBound& b) { return a.seconds < b.seconds; });
-  // Of a mixture's two cases the lower one is its bound.
+  // Of a mixture's cases the lowest one is its bound.
   std::vector<MixtureBound> lower;
   for (MixtureBound& one : bound.mixtures) {
     const bool known = std::any_of(lower.begin(), lower.end(), [&](const MixtureBound& other) {
@@ -75,8 +79,8 @@ LowerBound lower_bound(const PlanContext& context, const std::vector<FormSet>& a
   return bound;
 }
 
-LowerBound lower_bound(const PlanContext& context, int effort) {
-  return lower_bound(context, legal_forms(context), effort);
+LowerBound lower_bound(const PlanContext& context, int effort, const std::function<bool()>& late) {
+  return lower_bound(context, legal_forms(context), effort, late);
 }
 
 }  // namespace shardscope

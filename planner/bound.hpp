@@ -1,8 +1,10 @@
 #pragma once
-// A certificate: no valid layout of the executor, exchanged without codecs, is predicted below this,
-// whatever its clusters, cuts and owners. What it leaves out and so may be loose in: shared wires,
-// memory limits (but for replication), and that a table cannot be cut without cost. Proof:
-// planner/relaxation.hpp.
+// A certificate: no valid layout of the executor is predicted below this, whatever its clusters,
+// cuts, owners and codecs (of PredictOptions::allowed_codecs; none allowed: plain wires). What it
+// leaves out and so may be loose in: shared wires, memory limits (but for replication), and that a
+// table cannot be cut without cost. Proof: planner/relaxation.hpp.
+
+#include <functional>
 
 #include "planner/plan_context.hpp"
 
@@ -23,11 +25,14 @@ struct LowerBound {
 };
 
 /// Over layouts whose tables take forms within `allowed` (by table). Needs at least one form a
-/// table. Effort: tangents spent on the mixtures that decide.
+/// table. Effort: tangents spent on the mixtures that decide. Once `late` holds, what is left is
+/// done hastily: the bound is valid but lower.
 [[nodiscard]] LowerBound lower_bound(const PlanContext& context,
-                                     const std::vector<FormSet>& allowed, int effort = 90);
+                                     const std::vector<FormSet>& allowed, int effort = 90,
+                                     const std::function<bool()>& late = {});
 
 /// Over all legal forms.
-[[nodiscard]] LowerBound lower_bound(const PlanContext& context, int effort = 90);
+[[nodiscard]] LowerBound lower_bound(const PlanContext& context, int effort = 90,
+                                     const std::function<bool()>& late = {});
 
 }  // namespace shardscope

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -13,19 +15,25 @@ std::string gb_s(double bytes_per_s) {
   return fmt::format("{:.3g} GB/s", bytes_per_s / 1e9);
 }
 
-/// The profiles for a table: its own before those of any table.
-std::vector<const CodecProfile*> profiles_of(const std::vector<CodecProfile>& profiles,
-                                             const std::string& table) {
+/// Profiles by the table that they are of; those of any table by "".
+using ProfilesByTable = std::unordered_map<std::string_view, std::vector<const CodecProfile*>>;
+
+/// The profiles for a table in a cluster: its own before those of any table.
+std::vector<const CodecProfile*> profiles_of(ProfilesByTable& profiles, const std::string& table,
+                                             ClusterType cluster) {
   std::vector<const CodecProfile*> found;
-  for (const CodecProfile& profile : profiles) {
-    if (profile.table == table) found.push_back(&profile);
+  const auto usable = [&](const CodecProfile* profile) {
+    return !profile->cluster || profile->cluster == cluster;
+  };
+  for (const CodecProfile* profile : profiles[table]) {
+    if (usable(profile)) found.push_back(profile);
   }
-  for (const CodecProfile& profile : profiles) {
-    if (!profile.table.empty()) continue;
+  for (const CodecProfile* profile : profiles[""]) {
+    if (!usable(profile)) continue;
     const bool own = std::any_of(found.begin(), found.end(), [&](const CodecProfile* one) {
-      return one->codec == profile.codec;
+      return one->codec == profile->codec;
     });
-    if (!own) found.push_back(&profile);
+    if (!own) found.push_back(profile);
   }
   return found;
 }
@@ -84,6 +92,15 @@ CodecThroughput throughput_at(const CodecProfile& profile, double chunk_bytes) {
           between(below.decode_bytes_per_s, above->decode_bytes_per_s)};
 }
 
+CodecThroughput best_throughput(const CodecProfile& profile) {
+  CodecThroughput best;
+  for (const CodecProfilePoint& point : profile.by_size) {
+    best.encode_bytes_per_s = std::max(best.encode_bytes_per_s, point.encode_bytes_per_s);
+    best.decode_bytes_per_s = std::max(best.decode_bytes_per_s, point.decode_bytes_per_s);
+  }
+  return best;
+}
+
 double codec_speedup(const CodecProfile& profile, double chunk_bytes, double link_bytes_per_s) {
   const CodecThroughput rate = throughput_at(profile, chunk_bytes);
   if (profile.ratio <= 0 || rate.encode_bytes_per_s <= 0 || rate.decode_bytes_per_s <= 0) return 0;
@@ -125,7 +142,8 @@ std::vector<CodecChoice> choose_codecs(const Workload& workload, const Topology&
   std::vector<CodecChoice> choices;
   const bool inter = options.hop == LinkClass::inter;
   const LinkModel& link = inter ? topology.inter : topology.intra;
-  const double bytes_per_s = link.bytes_per_s.value * link.efficiency.value;
+  ProfilesByTable by_table;
+  for (const CodecProfile& profile : profiles) by_table[profile.table].push_back(&profile);
   for (std::size_t t = 0; t < layout.tables.size(); ++t) {
     CodecChoice choice;
     if (layout.tables[t].cluster == ClusterType::DP) {
@@ -138,9 +156,10 @@ std::vector<CodecChoice> choose_codecs(const Workload& workload, const Topology&
                layout.exchange_of(t) == Exchange::hierarchical) {
       choice.reason = "exchanged hierarchically: partial sums travel raw inside a fast domain";
     } else {
+      const double chunk_bytes = chunk_bytes_of(workload, layout, t);
       choice = choose(
-          profiles_of(profiles, workload.tables[t].name), chunk_bytes_of(workload, layout, t),
-          bytes_per_s,
+          profiles_of(by_table, workload.tables[t].name, layout.tables[t].cluster), chunk_bytes,
+          link.bytes_per_s_at(chunk_bytes),
           inter ? layout.codecs_of(t).forward_inter.name : layout.codecs_of(t).forward_intra.name,
           options);
     }

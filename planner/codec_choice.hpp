@@ -24,6 +24,9 @@ struct CodecThroughput {
 };
 [[nodiscard]] CodecThroughput throughput_at(const CodecProfile& profile, double chunk_bytes);
 
+/// The best at any size that was measured.
+[[nodiscard]] CodecThroughput best_throughput(const CodecProfile& profile);
+
 /// S. A profile without throughputs gives 0.
 [[nodiscard]] double codec_speedup(const CodecProfile& profile, double chunk_bytes,
                                    double link_bytes_per_s);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "planner/critical_path.hpp"
 #include "planner/dense_cost.hpp"
 #include "planner/layout_loads.hpp"
 #include "planner/step_loads.hpp"
@@ -81,17 +82,6 @@ std::vector<PredictedStage> stages_of(const SimulationInput& input, const Simula
     }
   }
   return stages;
-}
-
-/// The rank that waits least is the one the others wait for.
-std::int32_t critical_rank_of(const Simulation& simulation) {
-  std::size_t critical = 0;
-  for (std::size_t r = 1; r < simulation.waiting_s.size(); ++r) {
-    const double less = simulation.waiting_s[critical] - simulation.waiting_s[r];
-    const bool tie = std::abs(less) <= 1e-12;
-    if (tie ? simulation.busy_s[r] > simulation.busy_s[critical] : less > 0) critical = r;
-  }
-  return static_cast<std::int32_t>(critical);
 }
 
 std::size_t critical_step_of(const Simulation& simulation, std::size_t steps) {

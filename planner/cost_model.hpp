@@ -18,11 +18,24 @@
 
 namespace shardscope {
 
+/// Codecs that a planner may put on the wires, of those profiled in PredictOptions; none: it leaves
+/// wires plain. A bound is below every layout whose codecs are among them.
+struct AllowedCodecs {
+  std::vector<std::string> forward;
+  std::vector<std::string> backward;
+  std::vector<double> bounds;  ///< of every table's forward codec
+  bool relative = true;        ///< bounds are shares of a chunk's range
+
+  [[nodiscard]] bool any() const { return !forward.empty() || !backward.empty(); }
+};
+
 struct PredictOptions {
   Executor executor = Executor::engine;
   ScheduleKind schedule = ScheduleKind::serial;
   std::vector<TableStats> stats;  ///< of some or all tables, by name
-  std::vector<CodecProfile> codecs;
+  std::vector<CodecProfile>
+      codecs;                    ///< what layouts' codecs do; one that is not here costs nothing
+  AllowedCodecs allowed_codecs;  ///< for planners and bounds
 };
 
 /// How far the absolute time can be trusted.

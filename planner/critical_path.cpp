@@ -1,6 +1,7 @@
 #include "planner/critical_path.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace shardscope {
 
@@ -96,6 +97,16 @@ std::vector<CriticalPiece> critical_path(const Schedule& schedule,
     piece.end_s -= origin;
   }
   return path;
+}
+
+std::int32_t critical_rank_of(const Simulation& simulation) {
+  std::size_t critical = 0;
+  for (std::size_t r = 1; r < simulation.waiting_s.size(); ++r) {
+    const double less = simulation.waiting_s[critical] - simulation.waiting_s[r];
+    const bool tie = std::abs(less) <= 1e-12;
+    if (tie ? simulation.busy_s[r] > simulation.busy_s[critical] : less > 0) critical = r;
+  }
+  return static_cast<std::int32_t>(critical);
 }
 
 }  // namespace shardscope

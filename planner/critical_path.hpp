@@ -1,8 +1,10 @@
 #pragma once
 // The chain of cause behind an iteration's end.
 
+#include <cstdint>
 #include <vector>
 
+#include "planner/simulate.hpp"
 #include "planner/timeline.hpp"
 
 namespace shardscope {
@@ -12,5 +14,8 @@ namespace shardscope {
 [[nodiscard]] std::vector<CriticalPiece> critical_path(const Schedule& schedule,
                                                        const std::vector<TimedStep>& steps,
                                                        const Timeline& timeline);
+
+/// The rank that waits least: the one the others wait for. Of equals, the busiest.
+[[nodiscard]] std::int32_t critical_rank_of(const Simulation& simulation);
 
 }  // namespace shardscope

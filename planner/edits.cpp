@@ -25,14 +25,26 @@ EditMaker::EditMaker(const PlanContext& context, const std::vector<FormSet>& all
 
 void EditMaker::look(const Layout& layout) {
   layout_ = &layout;
-  const LayoutLoads loads = context_.loads.of(layout);
-  work_.assign(loads.rb.size(), 0.0);
-  for (std::size_t r = 0; r < work_.size(); ++r) {
+  work_ = work_of(context_.loads.of(layout));
+}
+
+std::vector<double> EditMaker::work_of(const LayoutLoads& loads) const {
+  std::vector<double> work(loads.rb.size(), 0.0);
+  for (std::size_t r = 0; r < work.size(); ++r) {
     for (const OwnerLoad* owner : {&loads.rb[r], &loads.ub[r]}) {
       const RankSeconds seconds = scale_.rank_seconds(*owner);
-      work_[r] += std::accumulate(seconds.begin(), seconds.end(), 0.0);
+      work[r] += std::accumulate(seconds.begin(), seconds.end(), 0.0);
     }
   }
+  return work;
+}
+
+std::vector<double> EditMaker::work_without(std::size_t table) const {
+  LayoutLoads loads = context_.loads.empty();
+  context_.loads.add(loads, table, layout_->tables[table], exchange_choice(*layout_, table), 1);
+  std::vector<double> work = work_of(loads);
+  for (std::size_t r = 0; r < work.size(); ++r) work[r] = work_[r] - work[r];
+  return work;
 }
 
 std::int32_t EditMaker::busiest_of(const std::vector<std::int32_t>& ranks) const {
@@ -57,14 +69,15 @@ std::vector<std::size_t> EditMaker::heaviest_on(std::int32_t rank, std::size_t c
   return tables;
 }
 
-std::vector<std::int32_t> EditMaker::emptiest(std::size_t count, std::int32_t domain,
+std::vector<std::int32_t> EditMaker::emptiest(const std::vector<double>& work, std::size_t count,
+                                              std::int32_t domain,
                                               const std::vector<std::int32_t>& taken) const {
   std::vector<std::pair<double, std::int32_t>> ranks;
   const std::int32_t g = context_.topology.fast_domain;
   for (std::int32_t r = 0; r < context_.topology.ranks(); ++r) {
     if (domain >= 0 && r / g != domain) continue;
     if (!usable_[index_of(r)] || std::find(taken.begin(), taken.end(), r) != taken.end()) continue;
-    ranks.emplace_back(work_[index_of(r)], r);
+    ranks.emplace_back(work[index_of(r)], r);
   }
   std::sort(ranks.begin(), ranks.end());
   std::vector<std::int32_t> result;
@@ -72,10 +85,10 @@ std::vector<std::int32_t> EditMaker::emptiest(std::size_t count, std::int32_t do
   return result;
 }
 
-std::int32_t EditMaker::emptiest_domain() const {
+std::int32_t EditMaker::emptiest_domain(const std::vector<double>& work) const {
   std::vector<double> domains(index_of(context_.topology.domains()), 0.0);
-  for (std::size_t r = 0; r < work_.size(); ++r)
-    domains[index_of(context_.topology.domain_of(static_cast<std::int32_t>(r)))] += work_[r];
+  for (std::size_t r = 0; r < work.size(); ++r)
+    domains[index_of(context_.topology.domain_of(static_cast<std::int32_t>(r)))] += work[r];
   return static_cast<std::int32_t>(std::min_element(domains.begin(), domains.end()) -
                                    domains.begin());
 }
@@ -89,7 +102,7 @@ void EditMaker::add_moves(std::size_t table, std::int32_t rank,
   const bool keeps_domain = now.cluster == ClusterType::RB && now.owners.size() > 1 &&
                             layout_->exchange_of(table) == Exchange::hierarchical;
   const std::int32_t domain = keeps_domain ? context_.topology.domain_of(rank) : -1;
-  for (const std::int32_t to : emptiest(kTargetsAShard, domain, now.owners)) {
+  for (const std::int32_t to : emptiest(work_, kTargetsAShard, domain, now.owners)) {
     TablePlacement moved = now;
     *std::find(moved.owners.begin(), moved.owners.end(), rank) = to;
     edits.push_back(std::move(moved));
@@ -106,17 +119,28 @@ bool EditMaker::may_stand_beside_others(std::size_t table, const TablePlacement&
   return true;
 }
 
+/// Codecs stay where the new form may have them.
+void EditMaker::keep_codecs(const TablePlacement& now, TablePlacement& cut) {
+  if (!now.codecs || cut.cluster == ClusterType::DP) return;
+  cut.codecs = now.codecs;
+  if (cut.exchange != Exchange::hierarchical) return;
+  cut.codecs->forward_intra = {};
+  cut.codecs->backward_intra = {};
+}
+
 void EditMaker::add_cuts(std::size_t table, std::vector<TablePlacement>& edits) const {
+  const std::vector<double> others = work_without(table);
   for (const TableOption& option :
        table_options(context_, scale_, table, allowed_[table], LoadFields(), kMostCells)) {
     if (option.blocks > 1 || option.everywhere) continue;
     std::vector<std::int32_t> owners;
     if (option.form != TableForm::replicated) {
       const std::size_t cells = index_of(option.rows * option.columns);
-      owners = emptiest(cells, option.blocks == 1 ? emptiest_domain() : -1, {});
+      owners = emptiest(others, cells, option.blocks == 1 ? emptiest_domain(others) : -1, {});
       if (owners.size() < cells) continue;
     }
     TablePlacement cut = placement_of(context_.workload.tables[table], option, owners);
+    keep_codecs(layout_->tables[table], cut);
     if (!may_stand_beside_others(table, cut)) continue;
     if (!(cut == layout_->tables[table])) edits.push_back(std::move(cut));
   }

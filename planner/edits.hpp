@@ -30,12 +30,17 @@ class EditMaker {
   [[nodiscard]] std::vector<TablePlacement> edits_of(std::size_t table, std::int32_t rank) const;
 
  private:
-  [[nodiscard]] std::vector<std::int32_t> emptiest(std::size_t count, std::int32_t domain,
+  [[nodiscard]] std::vector<double> work_of(const LayoutLoads& loads) const;
+  /// What ranks have to do besides a table.
+  [[nodiscard]] std::vector<double> work_without(std::size_t table) const;
+  [[nodiscard]] std::vector<std::int32_t> emptiest(const std::vector<double>& work,
+                                                   std::size_t count, std::int32_t domain,
                                                    const std::vector<std::int32_t>& taken) const;
-  [[nodiscard]] std::int32_t emptiest_domain() const;
+  [[nodiscard]] std::int32_t emptiest_domain(const std::vector<double>& work) const;
   [[nodiscard]] bool may_stand_beside_others(std::size_t table,
                                              const TablePlacement& placement) const;
   void add_moves(std::size_t table, std::int32_t rank, std::vector<TablePlacement>& edits) const;
+  static void keep_codecs(const TablePlacement& now, TablePlacement& cut);
   void add_cuts(std::size_t table, std::vector<TablePlacement>& edits) const;
 
   const PlanContext& context_;

@@ -82,6 +82,7 @@ ExecutorModel executor_model(Executor executor, const Workload& workload) {
       model.ring_allreduce = false;
       model.dense_dp_update = false;
       model.fused_tables = false;
+      model.coded_sizes = true;  // engine/pipeline/coded_exchange.hpp
       model.source_key_bytes = cost::kEngineBytesPerKey;
       model.owner_key_bytes = cost::kEngineBytesPerKey;
       model.bag_bytes = cost::kEngineBytesPerBag;

@@ -22,6 +22,7 @@ struct ExecutorModel {
   bool grouped_allreduce = false;  ///< DP gradients share the dense all-reduce's latency
   bool dense_dp_update = true;     ///< DP updates every row, touched or not
   bool fused_tables = true;        ///< one kernel for all tables of a cluster
+  bool coded_sizes = false;        ///< sizes of coded messages are exchanged first
 
   // input_dist and index calculation: bytes of memory traffic.
   double source_key_bytes = cost::kSourceBytesPerKey;  ///< an id, where it is read

@@ -58,8 +58,9 @@ Topology without(Topology topology, Limit limit) {
 
 /// The iteration if every rank had the mean rank's work.
 double balanced_seconds(const PlanContext& context, const Layout& layout) {
-  LayoutLoads mean = mean_loads(to_fields(context.loads.of(layout)), context.topology);
-  mean.tables = context.loads.of(layout).tables;
+  const LayoutLoads loads = context.loads.of(layout);
+  LayoutLoads mean = mean_loads(to_fields(loads), context.topology);
+  mean.coded_tables = loads.coded_tables;  // no field
   const Schedule schedule = executor_schedule(context.options.executor, context.options.schedule,
                                               presence_of(context.workload, layout));
   const StepModel model(context.facts, context.topology, context.executor, context.dense);

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <string>
 
+#include "planner/table_memory.hpp"
+
 namespace shardscope {
 
 namespace {
@@ -32,13 +34,6 @@ GreedyCost cost_by_name(std::string_view name) {
   if (name == "lookup") return lookup_cost;
   if (name == "size_lookup") return size_lookup_cost;
   return nullptr;
-}
-
-double resident_bytes(const Table& table) {
-  const double element =
-      static_cast<double>(bytes_of(table.dtype)) + 4.0 * table.optimizer.words_per_element;
-  return static_cast<double>(table.rows) *
-         (table.dim * element + 4.0 * table.optimizer.words_per_row);
 }
 
 }  // namespace
@@ -80,7 +75,7 @@ Result<NamedPlan> greedy_plan(std::string_view name, const Workload& workload,
   plan.layout.tables.resize(workload.tables.size());
   for (const Table& table : workload.tables) plan.layout.table_names.push_back(table.name);
   for (const std::size_t t : order) {
-    const double bytes = resident_bytes(workload.tables[t]);
+    const double bytes = stored_bytes(workload.tables[t]);
     std::size_t best = ranks;
     for (std::size_t r = 0; r < ranks; ++r) {
       if (used[r] + bytes > room) continue;

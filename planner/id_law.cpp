@@ -15,10 +15,6 @@ constexpr std::int64_t kExactTerms = 64;
 /// Reuse of the open last bin of a histogram, as a multiple of the bound before it.
 constexpr double kOpenBinFactor = 2;
 
-/// Exponent for recorded columns without statistics: between Merlin's synthetic models (1.05) and
-/// EMBark's (1.1).
-constexpr double kUnknownAlpha = 1.05;
-
 /// Antiderivative of x^-alpha.
 double power_integral(double x, double alpha) {
   return std::abs(alpha - 1) < 1e-12 ? std::log(x) : std::pow(x, 1 - alpha) / (1 - alpha);
@@ -79,7 +75,7 @@ IdLaw::IdLaw(std::int64_t rows, const IdDistribution& ids)
     case IdDistributionKind::uniform:
       break;
     case IdDistributionKind::recorded:
-      alpha_ = kUnknownAlpha;
+      alpha_ = kAssumedZipf;
       break;
     case IdDistributionKind::heavy_hitters:
       heavy_ = ids.heavy_hitters;

@@ -10,6 +10,10 @@
 
 namespace shardscope {
 
+/// Exponent for recorded columns without statistics: between Merlin's synthetic models (1.05) and
+/// EMBark's (1.1).
+inline constexpr double kAssumedZipf = 1.05;
+
 /// Ids over rows ordered by falling popularity. Heavy hitters first, then Zipf of exponent alpha
 /// (0: uniform) over the remaining rows.
 class IdLaw {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
+#include <utility>
 
 #include "layout/routes.hpp"
+#include "planner/codec_choice.hpp"
 #include "planner/cost_constants.hpp"
 
 namespace shardscope {
@@ -42,16 +45,30 @@ ExchangeChoice exchange_choice(const Layout& layout, std::size_t table) {
 
 LoadModel::LoadModel(const WorkloadFacts& facts, const Topology& topology,
                      const ExecutorModel& executor, const std::vector<CodecProfile>& codecs)
-    : facts_(facts), topology_(topology), executor_(executor), codecs_(codecs) {
+    : facts_(facts), topology_(topology), executor_(executor) {
   const double per_rank =
       std::max(1.0, static_cast<double>(facts.tables.size()) / topology.ranks());
   cache_bytes_ = topology.gpu.cache_bytes.value * cost::kCacheShare / per_rank;
+  const double ranks = topology.ranks(), domains = topology.domains();
+  near_share_ = (topology.fast_domain - 1) / ranks;
+  far_share_ = (ranks - topology.fast_domain) / ranks;
+  rail_share_ = (domains - 1) / domains;
+  if (codecs.empty()) return;
+  std::unordered_map<std::string, std::size_t> index;
+  for (std::size_t t = 0; t < facts.tables.size(); ++t) index.emplace(facts.tables[t].name, t);
+  profiles_.resize(facts.tables.size() + 1);
+  for (const CodecProfile& profile : codecs) {
+    const auto found = index.find(profile.table);
+    if (profile.table.empty()) profiles_.back().push_back(&profile);
+    if (found != index.end()) profiles_[found->second].push_back(&profile);
+  }
 }
 
-LoadModel LoadModel::with_perfect_cache() const {
+LoadModel LoadModel::without_cut_losses() const {
   constexpr double kEverything = 1e30;
   LoadModel model = *this;
   model.cache_bytes_ = kEverything;
+  model.best_throughput_ = true;
   return model;
 }
 
@@ -87,9 +104,11 @@ void LoadModel::add(LayoutLoads& loads, std::size_t table, const TablePlacement&
     }
     case ClusterType::RB:
       add_rb(loads, table, placement, choice, sign);
+      count_coded(loads, choice, placement.cluster, sign);
       break;
     case ClusterType::UB:
       add_ub(loads, table, placement, choice, sign);
+      count_coded(loads, choice, placement.cluster, sign);
       break;
   }
 }
@@ -193,39 +212,76 @@ ReplicatedLoad LoadModel::replicated(const TableFacts& table) const {
   return load;
 }
 
-LoadModel::WireCost LoadModel::wire_cost(const CodecSlots* slots, std::size_t table) const {
+const CodecProfile* LoadModel::profile_of(std::size_t table, ClusterType cluster,
+                                          const CodecSlot& codec) const {
+  if (profiles_.empty()) return nullptr;
+  const CodecProfile* found = nullptr;
+  int best = 0;
+  for (const std::size_t list : {table, profiles_.size() - 1}) {
+    for (const CodecProfile* profile : profiles_[list]) {
+      if (profile->codec != codec.name || (profile->cluster && profile->cluster != cluster))
+        continue;
+      const int fits = 1 + (profile->bound == codec.bound ? 2 : 0) + (profile->cluster ? 1 : 0);
+      if (fits <= best) continue;
+      best = fits;
+      found = profile;
+    }
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+double LoadModel::chunk_bytes(std::size_t table, const TablePlacement& placement) const {
+  const TableFacts& facts = facts_.tables[table];
+  const double rows = placement.cluster == ClusterType::UB
+                          ? facts.rank_unique / std::max(placement.row_shards, 1)
+                          : facts_.rank_batch * facts.largest_pooled;
+  return 4 * rows * facts.dim / std::max(placement.column_shards(), 1);
+}
+
+LoadModel::WireCost LoadModel::wire_cost(const CodecSlots* slots, std::size_t table,
+                                         const TablePlacement& placement) const {
   WireCost cost;
   cost.bytes.fill(facts_.wire_bytes);
-  if (slots == nullptr) return cost;
+  if (slots == nullptr || profiles_.empty()) return cost;
   const std::array<const CodecSlot*, kWireSlots> order = {
       &slots->forward_intra, &slots->forward_inter, &slots->backward_intra, &slots->backward_inter};
   for (std::size_t s = 0; s < kWireSlots; ++s) {
-    if (order[s]->name == "raw") continue;
-    const CodecProfile* best = nullptr;
-    for (const CodecProfile& profile : codecs_) {
-      if (profile.codec != order[s]->name) continue;
-      if (!profile.table.empty() && profile.table == facts_.tables[table].name) {
-        best = &profile;
-        break;
-      }
-      if (profile.table.empty()) best = &profile;
-    }
-    if (best == nullptr || best->ratio <= 0) continue;  // not profiled: priced as raw
-    cost.bytes[s] = facts_.wire_bytes / best->ratio;
-    if (best->by_size.empty()) continue;
-    const CodecProfilePoint& large = best->by_size.back();
-    if (large.encode_bytes_per_s > 0)
-      cost.encode_s[s] = facts_.wire_bytes / large.encode_bytes_per_s;
-    if (large.decode_bytes_per_s > 0)
-      cost.decode_s[s] = facts_.wire_bytes / large.decode_bytes_per_s;
+    const bool plain = order[s]->name == "raw";
+    const CodecProfile* profile = profile_of(table, placement.cluster, *order[s]);
+    if (profile == nullptr || profile->ratio <= 0) continue;  // not profiled: costs nothing
+    const CodecThroughput rate = best_throughput_
+                                     ? best_throughput(*profile)
+                                     : throughput_at(*profile, chunk_bytes(table, placement));
+    // Ratios and throughputs are of fp32 values.
+    constexpr double kValueBytes = 4;
+    if (!plain) cost.bytes[s] = kValueBytes / profile->ratio;
+    double& encode_s = plain ? cost.plain_encode_s[s] : cost.encode_s[s];
+    double& decode_s = plain ? cost.plain_decode_s[s] : cost.decode_s[s];
+    if (rate.encode_bytes_per_s > 0) encode_s = kValueBytes / rate.encode_bytes_per_s;
+    if (rate.decode_bytes_per_s > 0) decode_s = kValueBytes / rate.decode_bytes_per_s;
   }
   return cost;
+}
+
+void LoadModel::count_coded(LayoutLoads& loads, const ExchangeChoice& choice, ClusterType cluster,
+                            double sign) const {
+  if (choice.codecs == nullptr || !executor_.coded_sizes) return;
+  const bool near = near_share_ > 0, far = far_share_ > 0;
+  auto& count = loads.coded_tables[cluster == ClusterType::UB ? 1 : 0];
+  const auto look_at = [&](WireSlot slot, bool exists, const CodecSlot& codec) {
+    if (exists && codec.name != "raw") count[slot] += sign;
+  };
+  look_at(kForwardIntra, near, choice.codecs->forward_intra);
+  look_at(kForwardInter, far, choice.codecs->forward_inter);
+  look_at(kBackwardIntra, near, choice.codecs->backward_intra);
+  look_at(kBackwardInter, far, choice.codecs->backward_inter);
 }
 
 void LoadModel::add_rb(LayoutLoads& loads, std::size_t table, const TablePlacement& placement,
                        const ExchangeChoice& choice, double sign) const {
   const TableFacts& facts = facts_.tables[table];
-  const WireCost wire = wire_cost(choice.codecs, table);
+  const WireCost wire = wire_cost(choice.codecs, table, placement);
   loads.rb_consumer.keys += sign * facts.keys;
   loads.rb_consumer.lists += sign * facts.bags * placement.row_shards;
   if (placement.row_shards > 1) loads.rb_consumer.split_keys += sign * facts.keys;
@@ -254,12 +310,31 @@ void LoadModel::add_rb(LayoutLoads& loads, std::size_t table, const TablePlaceme
   add_square_sums(loads.rb, facts, placement, sign);
 }
 
+/// Vectors for the rank itself are copied; the others are coded by the hop they take.
+void LoadModel::add_flat_codecs(OwnerLoad& owner, ConsumerLoad& consumer, const WireCost& wire,
+                                double elements) const {
+  for (const WireSlot intra : {kForwardIntra, kBackwardIntra}) {
+    const auto inter = static_cast<WireSlot>(intra + 1);
+    const bool forward = intra == kForwardIntra;
+    const double near = elements * near_share_, far = elements * far_share_;
+    const double encode = near * wire.encode_s[intra] + far * wire.encode_s[inter];
+    const double decode = near * wire.decode_s[intra] + far * wire.decode_s[inter];
+    owner.codec_s[forward ? 0 : 1] += forward ? encode : decode;
+    consumer.codec_s[forward ? 0 : 1] += forward ? decode : encode;
+    for (const auto& [slot, share] : {std::pair{intra, near}, {inter, far}}) {
+      const double packed = share * wire.plain_encode_s[slot];
+      const double unpacked = share * wire.plain_decode_s[slot];
+      owner.plain_codec_s[slot] += forward ? packed : unpacked;
+      consumer.plain_codec_s[slot] += forward ? unpacked : packed;
+    }
+  }
+}
+
 void LoadModel::add_partials(LayoutLoads& loads, const TableFacts& table,
                              const TablePlacement& placement, Exchange exchange,
                              const WireCost& wire, double sign) const {
   std::vector<std::int32_t> owners, domains;
   const bool flat = exchange == Exchange::flat;
-  const auto far = topology_.ranks() > topology_.fast_domain ? 1.0 : 0.0;
   for (std::int32_t column = 0; column < placement.column_shards(); ++column) {
     const double elements = sign * table.pooled * placement.width(column);
     owners.clear();
@@ -272,11 +347,7 @@ void LoadModel::add_partials(LayoutLoads& loads, const TableFacts& table,
       if (flat) {
         load.flat_elements += elements;
         for (std::size_t s = 0; s < kWireSlots; ++s) load.flat_bytes[s] += elements * wire.bytes[s];
-        const std::size_t slow = far > 0 ? kForwardInter : kForwardIntra;
-        load.codec_s[0] += elements * wire.encode_s[slow];
-        load.codec_s[1] += elements * wire.decode_s[slow + 2];
-        loads.rb_consumer.codec_s[0] += elements * wire.decode_s[slow];
-        loads.rb_consumer.codec_s[1] += elements * wire.encode_s[slow + 2];
+        add_flat_codecs(load, loads.rb_consumer, wire, elements);
         continue;
       }
       load.domain_elements += elements;
@@ -292,10 +363,18 @@ void LoadModel::add_partials(LayoutLoads& loads, const TableFacts& table,
       load.rail_elements += elements;
       load.rail_bytes[0] += elements * wire.bytes[kForwardInter];
       load.rail_bytes[1] += elements * wire.bytes[kBackwardInter];
-      load.codec_s[0] += elements * (wire.decode_s[kForwardIntra] + wire.encode_s[kForwardInter]);
-      load.codec_s[1] += elements * (wire.decode_s[kBackwardInter] + wire.encode_s[kBackwardIntra]);
-      loads.rb_consumer.codec_s[0] += elements * wire.decode_s[kForwardInter];
-      loads.rb_consumer.codec_s[1] += elements * wire.encode_s[kBackwardInter];
+      const double along = elements * rail_share_;
+      load.codec_s[0] +=
+          elements * wire.decode_s[kForwardIntra] + along * wire.encode_s[kForwardInter];
+      load.codec_s[1] +=
+          along * wire.decode_s[kBackwardInter] + elements * wire.encode_s[kBackwardIntra];
+      loads.rb_consumer.codec_s[0] += along * wire.decode_s[kForwardInter];
+      loads.rb_consumer.codec_s[1] += along * wire.encode_s[kBackwardInter];
+      load.plain_codec_s[0] += along * wire.plain_encode_s[kForwardInter];
+      load.plain_codec_s[1] += along * wire.plain_decode_s[kBackwardInter];
+      loads.rb_consumer.plain_codec_s[kForwardInter] += along * wire.plain_decode_s[kForwardInter];
+      loads.rb_consumer.plain_codec_s[kBackwardInter] +=
+          along * wire.plain_encode_s[kBackwardInter];
     }
   }
 }
@@ -303,7 +382,7 @@ void LoadModel::add_partials(LayoutLoads& loads, const TableFacts& table,
 void LoadModel::add_ub(LayoutLoads& loads, std::size_t table, const TablePlacement& placement,
                        const ExchangeChoice& choice, double sign) const {
   const TableFacts& facts = facts_.tables[table];
-  const WireCost wire = wire_cost(choice.codecs, table);
+  const WireCost wire = wire_cost(choice.codecs, table, placement);
   loads.ub_consumer.keys += sign * facts.keys;
   loads.ub_consumer.lists += sign * placement.row_shards;
   if (choice.dedup) loads.ub_consumer.dedup_keys += sign * facts.keys;
@@ -323,10 +402,7 @@ void LoadModel::add_ub(LayoutLoads& loads, std::size_t table, const TablePlaceme
       const double elements = rows * shape.width;
       load.flat_elements += elements;
       for (std::size_t s = 0; s < kWireSlots; ++s) load.flat_bytes[s] += elements * wire.bytes[s];
-      load.codec_s[0] += elements * wire.encode_s[kForwardInter];
-      load.codec_s[1] += elements * wire.decode_s[kBackwardInter];
-      loads.ub_consumer.codec_s[0] += elements * wire.decode_s[kForwardInter];
-      loads.ub_consumer.codec_s[1] += elements * wire.encode_s[kBackwardInter];
+      add_flat_codecs(load, loads.ub_consumer, wire, elements);
       owners.push_back(owner);
     }
     distinct(owners);

@@ -34,7 +34,9 @@ struct OwnerLoad {
   std::array<double, 2> domain_bytes{};         ///< a sample, forward and backward
   std::array<double, 2> codec_s{};         ///< flat: encode (forward), decode (backward), a sample
   std::array<double, 2> domain_codec_s{};  ///< hierarchical, likewise
-  double square_intra_bytes = 0;           ///< update: sums of g^2, a batch
+  /// Of vectors without a codec, where others of their messages have one; by slot, a sample.
+  std::array<double, kWireSlots> plain_codec_s{};
+  double square_intra_bytes = 0;  ///< update: sums of g^2, a batch
   double square_inter_bytes = 0;
 };
 
@@ -43,6 +45,7 @@ struct DomainLoad {
   double rail_elements = 0;
   std::array<double, 2> rail_bytes{};  ///< forward and backward
   std::array<double, 2> codec_s{};
+  std::array<double, 2> plain_codec_s{};  ///< as the owners'
 };
 
 /// What every rank does for its own samples, whoever owns the tables of the cluster; a sample.
@@ -54,6 +57,7 @@ struct ConsumerLoad {
   double split_keys = 0;  ///< ids of tables cut by rows
   double dedup_keys = 0;  ///< ids it deduplicates
   std::array<double, 2> codec_s{};
+  std::array<double, kWireSlots> plain_codec_s{};  ///< as the owners'
 };
 
 /// DP tables on any one rank.
@@ -74,6 +78,12 @@ struct LayoutLoads {
   std::array<double, kClusterTypes> tables{};  ///< tables in each cluster
   double flat_tables = 0;                      ///< RB tables by exchange
   double hierarchical_tables = 0;
+  /// Tables with a codec for a hop that exists, {RB, UB} x slot.
+  std::array<std::array<double, kWireSlots>, 2> coded_tables{};
+  /// Whether messages of a cluster run through codecs in a slot's direction and hop.
+  [[nodiscard]] bool is_coded(bool by_unique, WireSlot slot) const {
+    return coded_tables[by_unique ? 1 : 0][slot] > 0.5;
+  }
 };
 
 /// How a table is exchanged: the layout's choices resolved for it.
@@ -91,8 +101,9 @@ class LoadModel {
   LoadModel(const WorkloadFacts& facts, const Topology& topology, const ExecutorModel& executor,
             const std::vector<CodecProfile>& codecs);
 
-  /// The same with a cache that holds every repeated row: loads that no cut of a table goes below.
-  [[nodiscard]] LoadModel with_perfect_cache() const;
+  /// The same with a cache that holds every repeated row and codecs at their best throughput: loads
+  /// that no cut of a table goes below.
+  [[nodiscard]] LoadModel without_cut_losses() const;
 
   [[nodiscard]] LayoutLoads empty() const;
   /// Adds (sign 1) or takes out (sign -1) one table.
@@ -115,6 +126,14 @@ class LoadModel {
   /// Share of ids and rows of row shard `row`; width left 0.
   [[nodiscard]] static ShardShape row_shape(const TableFacts& table,
                                             const TablePlacement& placement, std::int32_t row);
+  /// Expected fp32 bytes of a table's vectors from one rank to another, in one message's chunk.
+  [[nodiscard]] double chunk_bytes(std::size_t table, const TablePlacement& placement) const;
+  /// What is known of a codec on the table's vectors in that cluster: the table's own profile
+  /// before one of any table, the cluster's before one of either, the bound's before another's.
+  /// Null: nothing.
+  [[nodiscard]] const CodecProfile* profile_of(std::size_t table, ClusterType cluster,
+                                               const CodecSlot& codec) const;
+
   /// Rows an owner is asked for by all ranks, before its share.
   [[nodiscard]] double requests(const TableFacts& table, bool dedup) const;
 
@@ -123,13 +142,20 @@ class LoadModel {
     std::array<double, kWireSlots> bytes{};     ///< an element
     std::array<double, kWireSlots> encode_s{};  ///< an element
     std::array<double, kWireSlots> decode_s{};
+    std::array<double, kWireSlots> plain_encode_s{};  ///< of a slot without a codec
+    std::array<double, kWireSlots> plain_decode_s{};
   };
-  [[nodiscard]] WireCost wire_cost(const CodecSlots* slots, std::size_t table) const;
+  [[nodiscard]] WireCost wire_cost(const CodecSlots* slots, std::size_t table,
+                                   const TablePlacement& placement) const;
+  void count_coded(LayoutLoads& loads, const ExchangeChoice& choice, ClusterType cluster,
+                   double sign) const;
   [[nodiscard]] double update_bytes(const TableFacts& table, double rows, double width) const;
   void add_rb(LayoutLoads& loads, std::size_t table, const TablePlacement& placement,
               const ExchangeChoice& choice, double sign) const;
   void add_ub(LayoutLoads& loads, std::size_t table, const TablePlacement& placement,
               const ExchangeChoice& choice, double sign) const;
+  void add_flat_codecs(OwnerLoad& owner, ConsumerLoad& consumer, const WireCost& wire,
+                       double elements) const;
   void add_partials(LayoutLoads& loads, const TableFacts& table, const TablePlacement& placement,
                     Exchange exchange, const WireCost& wire, double sign) const;
   void add_square_sums(std::vector<OwnerLoad>& owners, const TableFacts& table,
@@ -138,8 +164,12 @@ class LoadModel {
   const WorkloadFacts& facts_;
   const Topology& topology_;
   const ExecutorModel& executor_;
-  const std::vector<CodecProfile>& codecs_;
+  /// By table, then those of any table.
+  std::vector<std::vector<const CodecProfile*>> profiles_;
   double cache_bytes_ = 0;  ///< of the last-level cache, for the hot rows of one shard
+  bool best_throughput_ = false;
+  /// Shares of a table's vectors that cross each hop: of the flat exchange, and along rails.
+  double near_share_ = 0, far_share_ = 0, rail_share_ = 0;
 };
 
 /// Memory traffic of one random row of `bytes`.

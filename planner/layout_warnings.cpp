@@ -10,6 +10,7 @@
 #include "layout/memory.hpp"
 #include "planner/edits.hpp"
 #include "planner/plan_context.hpp"
+#include "planner/table_memory.hpp"
 #include "planner/what_if.hpp"
 
 namespace shardscope {
@@ -34,13 +35,6 @@ double mean_of(const std::vector<double>& values) {
          std::max<double>(1, static_cast<double>(values.size()));
 }
 
-double table_bytes(const Table& table) {
-  const double row = table.dim * (static_cast<double>(bytes_of(table.dtype)) +
-                                  4.0 * table.optimizer.words_per_element) +
-                     4.0 * table.optimizer.words_per_row;
-  return static_cast<double>(table.rows) * row;
-}
-
 class Warnings {
  public:
   Warnings(const Workload& workload, const Topology& topology, const Layout& layout,
@@ -53,6 +47,8 @@ class Warnings {
     look_at_blocks();
     look_at_ranks();
     look_at_balance();
+    look_at_codecs();
+    look_at_recorded_ids();
     if (priced) look_at_small_tables();
     return std::move(found_);
   }
@@ -71,6 +67,55 @@ class Warnings {
     found_.push_back(std::move(one));
   }
   [[nodiscard]] const Table& table(std::size_t t) const { return context_.workload.tables[t]; }
+
+  /// "a, b, c and 7 more".
+  [[nodiscard]] std::string names_of(const std::vector<std::size_t>& tables) const {
+    std::string names;
+    for (std::size_t i = 0; i < tables.size() && i < kNamesShown; ++i)
+      names += fmt::format("{}{}", i > 0 ? ", " : "", table(tables[i]).name);
+    if (tables.size() > kNamesShown)
+      names += fmt::format(" and {} more", tables.size() - kNamesShown);
+    return names;
+  }
+
+  void look_at_codecs() {
+    const bool near = context_.topology.fast_domain > 1, far = context_.topology.domains() > 1;
+    std::vector<std::size_t> unknown;
+    for (std::size_t t = 0; t < layout_.tables.size(); ++t) {
+      const ClusterType cluster = layout_.tables[t].cluster;
+      if (cluster == ClusterType::DP) continue;
+      const CodecSlots& slots = layout_.codecs_of(t);
+      const auto unpriced = [&](bool exists, const CodecSlot& slot) {
+        return exists && slot.name != "raw" &&
+               context_.loads.profile_of(t, cluster, slot) == nullptr;
+      };
+      if (unpriced(near, slots.forward_intra) || unpriced(near, slots.backward_intra) ||
+          unpriced(far, slots.forward_inter) || unpriced(far, slots.backward_inter))
+        unknown.push_back(t);
+    }
+    if (unknown.empty()) return;
+    say("codec.unpriced", static_cast<std::int32_t>(unknown.front()), -1,
+        static_cast<double>(unknown.size()),
+        fmt::format("the codecs of {} have not been measured here: predicted as plain wires",
+                    names_of(unknown)),
+        "predict, plan and explain of the command line measure them");
+  }
+
+  void look_at_recorded_ids() {
+    std::vector<std::size_t> assumed;
+    for (const Feature& feature : context_.workload.features) {
+      const auto t = static_cast<std::size_t>(feature.table);
+      if (feature.ids.kind != IdDistributionKind::recorded) continue;
+      if (!context_.facts.tables[t].stats.unique.empty()) continue;
+      if (std::find(assumed.begin(), assumed.end(), t) == assumed.end()) assumed.push_back(t);
+    }
+    if (assumed.empty()) return;
+    say("ids.assumed", static_cast<std::int32_t>(assumed.front()), -1,
+        static_cast<double>(assumed.size()),
+        fmt::format("recorded ids of {} were not read: predicted as Zipf {} in random order",
+                    names_of(assumed), kAssumedZipf),
+        "Put the stream's file where the model names it, and predict again");
+  }
 
   void look_at_replication() {
     double sum = 0, most = 0;
@@ -257,7 +302,7 @@ class Warnings {
     if (ranks < 2) return;
     std::vector<std::size_t> small;
     for (std::size_t t = 0; t < layout_.tables.size(); ++t)
-      if (layout_.tables[t].cluster != ClusterType::DP && table_bytes(table(t)) < kSmallTable &&
+      if (layout_.tables[t].cluster != ClusterType::DP && stored_bytes(table(t)) < kSmallTable &&
           may_replicate(t))
         small.push_back(t);
     const auto saves_most = [&](std::size_t t) {
@@ -288,15 +333,11 @@ class Warnings {
     if (gained.empty()) gained = together(small, *what_if);
     const double after = what_if->seconds();
     if (gained.empty() || after > before * (1 - kWorthSaying)) return;
-    std::string names;
-    for (std::size_t i = 0; i < gained.size() && i < kNamesShown; ++i)
-      names += fmt::format("{}{}", i > 0 ? ", " : "", table(gained[i]).name);
-    if (gained.size() > kNamesShown)
-      names += fmt::format(" and {} more", gained.size() - kNamesShown);
     say("replicate.small", static_cast<std::int32_t>(gained.front()), -1,
         (1 - after / before) * 1e4,
         fmt::format("replicated, {} table{} under 2 GB would make {:.3f} ms of {:.3f} ms: {}",
-                    gained.size(), gained.size() == 1 ? "" : "s", after * 1e3, before * 1e3, names),
+                    gained.size(), gained.size() == 1 ? "" : "s", after * 1e3, before * 1e3,
+                    names_of(gained)),
         fmt::format("Replicate {}", gained.size() == 1 ? "it" : "them"));
   }
 

@@ -14,6 +14,7 @@ namespace shardscope {
 /// - rows.lopsided_blocks: a block of rows that far more ids read than its share
 /// - layout.idle_ranks: ranks that own nothing, as of a plan made for a smaller world
 /// - balance.work: memory lies evenly and work does not
+/// - codec.unpriced: codecs that the options have no profile of, priced as plain wires
 /// - replicate.small: tables under 2 GB that would be faster replicated (looked for where
 ///   `priced`: it re-prices the layout once a table, at most 32 of them)
 /// A layout for another number of ranks is an error of check(), not a warning here.

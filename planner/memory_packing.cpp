@@ -15,8 +15,9 @@ namespace {
 
 /// The least room is found to this share.
 constexpr double kPrecision = 2e-3;
-/// Cells of a table beyond which a finer cut is not tried.
-constexpr std::int32_t kMostCellsPacked = 1024;
+/// Cells of a table beyond which a finer cut is not tried; nor are cells below this share of a GPU.
+constexpr double kMostCellsPacked = 1024;
+constexpr double kSmallestCell = 0.01;
 
 std::size_t place_of(std::int32_t index) {
   return static_cast<std::size_t>(index);
@@ -36,7 +37,7 @@ class Packer {
     options_.resize(tables);
     sized_.resize(tables);
     for (std::size_t t = 0; t < tables; ++t) {
-      options_[t] = table_options(context, scale_, t, forms[t], {}, kMostCellsPacked);
+      options_[t] = table_options(context, scale_, t, forms[t], {}, most_cells(t));
       for (const TableOption& option : options_[t])
         sized_[t].push_back({&option, total_of(option)});
       std::stable_sort(
@@ -79,6 +80,13 @@ class Packer {
  private:
   [[nodiscard]] double common() const { return context_.memory.empty().common; }
   [[nodiscard]] std::int32_t ranks() const { return context_.topology.ranks(); }
+
+  [[nodiscard]] std::int32_t most_cells(std::size_t table) const {
+    const double bytes =
+        context_.memory.shard_bytes(table, ClusterType::RB, 1, context_.facts.tables[table].dim);
+    return static_cast<std::int32_t>(
+        std::clamp(bytes / (kSmallestCell * context_.memory.capacity()), 2.0, kMostCellsPacked));
+  }
 
   [[nodiscard]] double total_of(const TableOption& option) const {
     double total = option.everywhere_bytes * ranks() +

@@ -10,10 +10,14 @@
 #include <utility>
 
 #include "layout/check.hpp"
+#include "planner/baselines.hpp"
 #include "planner/board_search.hpp"
+#include "planner/codec_search.hpp"
 #include "planner/edits.hpp"
 #include "planner/executor_form.hpp"
+#include "planner/form_choice.hpp"
 #include "planner/memory_packing.hpp"
+#include "planner/plan_pricer.hpp"
 #include "planner/planners.hpp"
 #include "planner/polish.hpp"
 #include "planner/what_if.hpp"
@@ -22,9 +26,25 @@ namespace shardscope {
 
 namespace {
 
+constexpr int kBoundEffort = 90;
 constexpr std::size_t kMixturesSearched = 4;
-constexpr double kFloors[] = {0.15, 1.0};  ///< least share of a stage that counts
 constexpr std::size_t kMixturesOfLarge = 2;
+/// Which placement is best depends on how far the maxima over ranks can be evened out at all, which
+/// nothing says beforehand: so different weighings start.
+constexpr BoardSearch::Weighing kWeighings[] = {
+    {.floor = 0.15, .mean_share = 1.0, .whole_domains = true},
+    {.floor = 0.15, .mean_share = 1.0},
+    {.floor = 0.15, .mean_share = 0.05},
+    {.floor = 1.0, .mean_share = 1.0},
+    {.floor = 1.0, .mean_share = 0.05},
+    {.floor = 1.0, .mean_share = 0.05, .whole_domains = true}};
+constexpr std::size_t kWeighingsOfLarge = 2;
+/// Tables x ranks up to which boards also choose forms table by table.
+constexpr double kFreeCells = 2e4;
+/// The number of replicated tables is first changed by this part of the tables that may be.
+constexpr std::size_t kTuningParts = 32;
+constexpr int kMostTunings = 12;
+constexpr int kMostTuningsOfLarge = 4;
 constexpr int kFirstPasses = 3;  ///< over a board, before the starts are compared
 constexpr std::size_t kStartsShaken = 2;
 constexpr int kImprovePasses = 8;
@@ -32,7 +52,8 @@ constexpr double kShakesAnEffort = 4;
 /// Tables x ranks above which shaking gets less, as every pass takes longer.
 constexpr double kShakenCells = 2e5;
 constexpr double kShakenShare = 0.15;
-constexpr std::size_t kPolished = 2;
+constexpr std::size_t kCompressed = 3;
+constexpr std::size_t kPolished = 6;
 /// Ranks x evaluations that polishing may spend for an effort of 1.
 constexpr int kPolishRankEvaluations = 25000;
 constexpr int kMostPolishEvaluations = 600;
@@ -41,8 +62,6 @@ constexpr double kLargeCells = 1e6;
 /// TorchRec's own planner tries thousands of proposals: a start only where that is quick, or where
 /// TorchRec will train.
 constexpr std::size_t kMostTablesForTorchRecStart = 64;
-/// Tables x ranks x ranks up to which check() is cheap for the engine's buffer lists.
-constexpr double kCheapCheck = 4e7;
 
 class PlanSearch {
  public:
@@ -50,17 +69,24 @@ class PlanSearch {
       : context_(workload, topology, options.predict),
         options_(options),
         allowed_(legal_forms(context_)),
+        wanted_(constrained_forms(options.constraints, allowed_)),
+        pricer_(context_),
         begin_(std::chrono::steady_clock::now()) {}
 
   Result<OptimizedPlan> run() {
-    go_on("bound");
-    bound_ = lower_bound(context_);
+    if (const auto refusal = refused_workload()) return fail(*refusal);
+    if (options_.baselines) try_baselines(baseline_names());
+    bound_ = lower_bound(context_, kBoundEffort, [this] { return !go_on("bound"); });
     plan_.lower_bound_s = bound_.seconds;
-    search();
-    if (options_.baselines) try_baselines();
-    for (const Layout& start : options_.starts) consider(start.name, start);
+    if (may_fit(context_)) {
+      search();
+      if (options_.baselines) try_baselines(planner_names());
+      for (const Layout& start : options_.starts) consider(start.name, start);
+    }
     if (found_.empty()) pack();
+    compress();
     polish_best();
+    compress();
     if (found_.empty()) return fail(infeasible());
     std::stable_sort(found_.begin(), found_.end(), by_seconds);
     plan_.layout = found_.front().layout;
@@ -83,51 +109,41 @@ class PlanSearch {
   [[nodiscard]] double elapsed() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
-  /// Reports; false once the caller or the clock has had enough. A first plan is always made.
+  /// Reports; false once the caller or the clock has had enough.
   bool go_on(const std::string& phase) {
     const double best =
         found_.empty() ? 0 : std::min_element(found_.begin(), found_.end(), by_seconds)->seconds;
     if (options_.progress && !options_.progress({phase, best, plan_.lower_bound_s, elapsed()}))
       stopped_ = true;
     if (options_.time_limit_s > 0 && elapsed() > options_.time_limit_s) stopped_ = true;
-    return !stopped_ || found_.empty();
+    return !stopped_;
+  }
+
+  /// What the executor cannot train on this machine however its tables lie.
+  [[nodiscard]] std::optional<Error> refused_workload() const {
+    if (!check_is_cheap(context_)) return std::nullopt;
+    const Executor executor = options_.predict.executor;
+    auto layout = baseline("round_robin", context_.workload, context_.topology);
+    if (!layout) return std::nullopt;
+    const std::vector<Violation> violations =
+        check(context_.workload, context_.topology,
+              in_executor_form(std::move(*layout), context_.workload, context_.topology, executor),
+              executor);
+    const auto of_a_part = [&](const std::string& rule) {
+      return std::any_of(violations.begin(), violations.end(), [&](const Violation& one) {
+        return one.rule == rule && (one.table >= 0 || one.rank >= 0);
+      });
+    };
+    for (const Violation& one : violations)
+      if (one.severity == Severity::error && !one.rule.starts_with("memory") &&
+          !of_a_part(one.rule))
+        return Error{ErrorKind::infeasible, one.message, "", "", one.cure};
+    return std::nullopt;
   }
 
   /// Tables x ranks: what a pass over the board costs.
   [[nodiscard]] double cells() const {
     return static_cast<double>(context_.facts.tables.size()) * context_.topology.ranks();
-  }
-
-  [[nodiscard]] bool check_is_cheap() const {
-    const double ranks = context_.topology.ranks();
-    return options_.predict.executor != Executor::engine ||
-           static_cast<double>(context_.facts.tables.size()) * ranks * ranks <= kCheapCheck;
-  }
-
-  [[nodiscard]] bool obeys(const Layout& layout) const {
-    const PlanConstraints& wish = options_.constraints;
-    for (const auto& [table, placement] : wish.pinned)
-      if (!(layout.tables[static_cast<std::size_t>(table)] == placement)) return false;
-    for (const auto& [table, cluster] : wish.clusters)
-      if (layout.tables[static_cast<std::size_t>(table)].cluster != cluster) return false;
-    for (const auto& [table, ranks] : wish.only_ranks) {
-      const TablePlacement& placement = layout.tables[static_cast<std::size_t>(table)];
-      if (placement.cluster == ClusterType::DP) return false;
-      for (const std::int32_t owner : placement.owners)
-        if (std::find(ranks.begin(), ranks.end(), owner) == ranks.end()) return false;
-    }
-    for (const TablePlacement& table : layout.tables)
-      for (const std::int32_t owner : table.owners)
-        if (std::find(wish.forbidden_ranks.begin(), wish.forbidden_ranks.end(), owner) !=
-            wish.forbidden_ranks.end())
-          return false;
-    for (const auto& group : wish.together) {
-      const auto& first = layout.tables[static_cast<std::size_t>(group.front())].owners;
-      for (const std::int32_t table : group)
-        if (first.size() != 1 || layout.tables[static_cast<std::size_t>(table)].owners != first)
-          return false;
-    }
-    return true;
   }
 
   /// Whether a layout of these seconds is worth the check.
@@ -140,21 +156,22 @@ class PlanSearch {
   /// error is remembered.
   bool consider(const std::string& name, const Layout& layout) {
     OptimizeStart start{name, false, 0};
-    if (obeys(layout)) {
-      const auto seconds =
-          predicted_seconds(context_.workload, context_.topology, layout, options_.predict);
-      if (seconds) {
-        start.seconds = *seconds;
-        start.fits = is_better(*seconds) && is_valid(layout);
-      }
+    if (check_sizes(context_.workload, context_.topology, layout) &&
+        obeys(options_.constraints, layout, options_.predict.allowed_codecs.any())) {
+      start.seconds = pricer_.seconds(layout);
+      start.fits = is_better(start.seconds) && is_valid(layout);
     }
     plan_.starts.push_back(start);
-    if (start.fits) found_.push_back({layout, start.seconds});
+    if (start.fits) {
+      found_.push_back({layout, start.seconds});
+    } else if (start.seconds > 0 && cells() <= kFreeCells) {
+      others_.push_back({layout, start.seconds});
+    }
     return start.fits;
   }
 
   bool is_valid(const Layout& layout) {
-    if (!check_is_cheap()) {
+    if (!check_is_cheap(context_)) {
       excess_ = std::max(
           excess_, context_.memory.most(context_.memory.of(layout)) - context_.memory.capacity());
       return excess_ <= 0;
@@ -202,6 +219,10 @@ class PlanSearch {
   /// A board that was filled once, and what its layout takes.
   struct Start {
     std::string name;
+    const MixtureBound* mixture = nullptr;
+    BoardSearch::Weighing weighing;
+    const FormChoice* choice = nullptr;  ///< null: the board chose forms itself
+    std::size_t replicated = 0;          ///< of the choice
     std::unique_ptr<BoardSearch> board;
     double seconds = 0;
   };
@@ -224,56 +245,107 @@ class PlanSearch {
     return chosen;
   }
 
-  /// Fills a board for every promising mixture, then spends the time on the best of them.
+  /// Fills boards for every promising mixture, then spends the time on the best of them.
   void search() {
     std::vector<Start> starts;
     const bool large = cells() > kLargeCells;
     std::size_t placed = 0;
     for (const MixtureBound* mixture : mixtures_to_try()) {
       if (placed == (large ? kMixturesOfLarge : kMixturesSearched)) break;
+      // A mixture whose bound is above what is found cannot win.
+      const bool hopeless = std::any_of(found_.begin(), found_.end(), [&](const Found& f) {
+        return f.seconds <= mixture->seconds;
+      });
+      if (hopeless) continue;
       const std::size_t before = starts.size();
-      for (const double floor : kFloors) {
-        if (!go_on("search")) return;
-        // A mixture whose bound is above what is found cannot win.
-        const bool hopeless = std::any_of(found_.begin(), found_.end(), [&](const Found& f) {
-          return f.seconds <= mixture->seconds;
-        });
-        if (!hopeless) fill(*mixture, floor, starts);
-      }
+      fill_boards(*mixture, starts);
+      if (!go_on("search") && !found_.empty()) return;
       // Constraints may leave a mixture without a placement: the next one takes its turn.
       if (starts.size() > before) ++placed;
     }
-    std::stable_sort(starts.begin(), starts.end(),
-                     [](const Start& a, const Start& b) { return a.seconds < b.seconds; });
+    const auto faster = [](const Start& a, const Start& b) { return a.seconds < b.seconds; };
+    std::stable_sort(starts.begin(), starts.end(), faster);
     if (starts.size() > kStartsShaken) starts.resize(kStartsShaken);
+    for (Start& start : starts) {
+      tune_replicated(start);
+      if (!go_on("search")) return;
+      if (large) break;
+    }
     std::mt19937_64 random(options_.seed);
     for (const Start& start : starts) {
-      for (int pass = 0; pass < kImprovePasses && start.board->improve(); ++pass)
-        if (!go_on("search")) break;
+      for (int pass = 0; pass < kImprovePasses && start.board->improve(); ++pass) {
+      }
       shake(*start.board, start.name, random);
       if (!go_on("search")) return;
     }
   }
 
-  /// Adds nothing where the mixture's forms cannot place every table.
-  void fill(const MixtureBound& mixture, double floor, std::vector<Start>& starts) {
-    const std::string name = fmt::format("search {:x}/{}", mixture.present, floor);
+  void fill_boards(const MixtureBound& mixture, std::vector<Start>& starts) {
+    const FormChoice& choice =
+        *choices_.emplace_back(std::make_unique<FormChoice>(context_, wanted_, mixture));
+    const std::size_t replicated = choice.best_of_mean();
+    const std::vector<FormSet> forms = choice.forms(replicated);
+    // A form that no table takes makes this mixture another one's twin.
+    if (std::find(tried_forms_.begin(), tried_forms_.end(), forms) != tried_forms_.end()) return;
+    const std::size_t before = starts.size();
+    for (const BoardSearch::Weighing& weighing : kWeighings) {
+      if (cells() > kLargeCells && &weighing == kWeighings + kWeighingsOfLarge) break;
+      if (!go_on("search") && !found_.empty()) return;  // a first plan is always made
+      Start start{
+          .mixture = &mixture, .weighing = weighing, .choice = &choice, .replicated = replicated};
+      if (fill(start, forms)) starts.push_back(std::move(start));
+    }
+    if (starts.size() > before) tried_forms_.push_back(forms);
+    if (starts.size() > before && cells() > kFreeCells) return;
+    for (const BoardSearch::Weighing& weighing : kWeighings) {
+      if (!go_on("search")) return;
+      Start start{.mixture = &mixture, .weighing = weighing};
+      if (fill(start, wanted_)) starts.push_back(std::move(start));
+    }
+  }
+
+  /// False where the mixture's forms cannot place every table.
+  bool fill(Start& start, const std::vector<FormSet>& forms) {
+    start.name =
+        fmt::format("search {:x}/{}/{}{}{}", start.mixture->present, start.weighing.floor,
+                    start.weighing.mean_share, start.weighing.whole_domains ? "/domains" : "",
+                    start.choice ? fmt::format("/{}", start.replicated) : "");
     constexpr int kAttempts = 3;
     for (int attempt = 1; attempt <= kAttempts; ++attempt) {
-      auto board =
-          std::make_unique<BoardSearch>(context_, options_.constraints, allowed_, mixture, floor);
-      board->limit_memory(capacity());
-      if (!board->construct()) return;
-      for (int pass = 0; pass < kFirstPasses && board->improve(); ++pass)
-        if (!go_on("search")) break;
-      excess_ = 0;
-      const bool valid = consider(name, finished(board->layout()));
-      if (!valid && excess_ > 0 && attempt < kAttempts) {
-        shortage_ += excess_;  // the model counted too little: plan for less
-        continue;
+      start.board = std::make_unique<BoardSearch>(context_, options_.constraints, forms,
+                                                  *start.mixture, start.weighing);
+      start.board->limit_memory(capacity());
+      start.board->ask_whether_to_go_on([this] { return go_on("search") || found_.empty(); });
+      if (!start.board->construct()) return false;
+      for (int pass = 0; pass < kFirstPasses && go_on("search") && start.board->improve(); ++pass) {
       }
-      starts.push_back({name, std::move(board), plan_.starts.back().seconds});
-      return;
+      excess_ = 0;
+      const bool valid = consider(start.name, finished(start.board->layout()));
+      start.seconds = plan_.starts.back().seconds;
+      if (valid || excess_ <= 0) break;
+      shortage_ += excess_;  // the model counted too little: plan for less
+    }
+    return true;
+  }
+
+  /// More or fewer replicated tables, by halving steps, as long as that is faster once placed.
+  void tune_replicated(Start& start) {
+    if (start.choice == nullptr) return;
+    const std::size_t most = start.choice->undecided();
+    int left = cells() > kLargeCells ? kMostTuningsOfLarge : kMostTunings;
+    for (std::size_t step = std::max<std::size_t>(1, most / kTuningParts); step > 0; step /= 2) {
+      for (const bool more : {false, true}) {
+        while (left-- > 0 && go_on("search")) {
+          if (more ? start.replicated + step > most : start.replicated < step) break;
+          Start next{.mixture = start.mixture,
+                     .weighing = start.weighing,
+                     .choice = start.choice,
+                     .replicated = more ? start.replicated + step : start.replicated - step};
+          if (!fill(next, next.choice->forms(next.replicated)) || next.seconds >= start.seconds)
+            break;
+          start = std::move(next);
+        }
+      }
     }
   }
 
@@ -296,8 +368,20 @@ class PlanSearch {
     consider(name + " shaken", finished(board.layout()));
   }
 
-  void try_baselines() {
-    for (const std::string& name : named_planners()) {
+  /// Those that take longer than baselines.
+  [[nodiscard]] static std::vector<std::string> planner_names() {
+    const std::vector<std::string> quick = baseline_names();
+    std::vector<std::string> names = named_planners();
+    std::erase_if(names, [&](const std::string& name) {
+      return std::find(quick.begin(), quick.end(), name) != quick.end();
+    });
+    return names;
+  }
+
+  void try_baselines(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      // So many shards take seconds to look at, and are never the best.
+      if (name == "uniform" && cells() > kLargeCells) continue;
       if (name == "torchrec" && options_.predict.executor != Executor::torchrec &&
           context_.facts.tables.size() > kMostTablesForTorchRecStart)
         continue;
@@ -311,8 +395,8 @@ class PlanSearch {
 
   /// Where speed left no room, room alone decides. Polishing then looks for speed within it.
   void pack() {
-    const MemoryPacking packing = pack_by_memory(context_);
-    if (!packing.layout.tables.empty()) consider("least memory", finished(packing.layout));
+    packing_ = pack_by_memory(context_);
+    if (!packing_.layout.tables.empty()) consider("least memory", finished(packing_.layout));
   }
 
   /// All tables of one cluster in the other: launches of a cluster are spared only when its last
@@ -334,22 +418,44 @@ class PlanSearch {
     }
   }
 
+  /// Codecs on the fastest layouts found.
+  void compress() {
+    if (!options_.predict.allowed_codecs.any()) return;
+    std::stable_sort(found_.begin(), found_.end(), by_seconds);
+    const std::size_t count = std::min(found_.size(), kCompressed);
+    const std::vector<Found> fastest(found_.begin(),
+                                     found_.begin() + static_cast<std::ptrdiff_t>(count));
+    for (const Found& one : fastest) {
+      if (!go_on("codecs")) return;
+      consider("codecs", with_paying_codecs(context_, one.layout, [&] { return go_on("codecs"); }));
+    }
+  }
+
+  /// What is polished, best first: where every evaluation takes long, polishing more than the best
+  /// one seldom wins.
+  [[nodiscard]] std::vector<Found> worth_polishing() const {
+    std::vector<Found> starts = found_;
+    starts.insert(starts.end(), others_.begin(), others_.end());
+    std::stable_sort(starts.begin(), starts.end(), by_seconds);
+    const auto twin = [](const Found& a, const Found& b) { return a.layout == b.layout; };
+    starts.erase(std::unique(starts.begin(), starts.end(), twin), starts.end());
+    const std::size_t most = cells() > kFreeCells ? 1 : kPolished;
+    if (starts.size() > most) starts.resize(most);
+    return starts;
+  }
+
   void polish_best() {
     if (cells() > kLargeCells || found_.empty()) return;
     try_one_cluster();
-    std::stable_sort(found_.begin(), found_.end(), by_seconds);
-    const std::size_t count = std::min(found_.size(), kPolished);
     const int evaluations =
         options_.effort *
         std::min(kMostPolishEvaluations, kPolishRankEvaluations / context_.topology.ranks());
-    for (std::size_t i = 0; i < count; ++i) {
+    for (const Found& start : worth_polishing()) {
       if (!go_on("polish")) return;
-      Layout layout = found_[i].layout;
-      auto what_if = WhatIf::create(context_.workload, context_.topology, layout, options_.predict);
-      if (!what_if) continue;
-      polish(context_, options_.constraints, allowed_, capacity(), *what_if,
+      WhatIf what_if = WhatIf::create(context_, start.layout);
+      polish(context_, options_.constraints, allowed_, capacity(), what_if,
              {evaluations, [&] { return !go_on("polish"); }});
-      if (what_if->seconds() < found_[i].seconds) consider("polished", what_if->layout());
+      if (is_better(what_if.seconds())) consider("polished", what_if.layout());
     }
   }
 
@@ -362,7 +468,7 @@ class PlanSearch {
     if (first_error_->rule == "memory.gpu") {
       // The first layout that was refused says little; the evenest one says what is needed.
       const double gib = 1 << 30;
-      const double needed = pack_by_memory(context_).needed_bytes;
+      const double needed = packing_.needed_bytes;
       error.what += fmt::format(
           ": spread evenly, the tables and buffers still need {:.2f} GiB of {:.2f} GiB on a GPU",
           needed / gib, context_.memory.capacity() / gib);
@@ -376,10 +482,16 @@ class PlanSearch {
   PlanContext context_;
   const OptimizeOptions& options_;
   std::vector<FormSet> allowed_;
+  std::vector<FormSet> wanted_;  ///< of those, what the constraints leave
+  PlanPricer pricer_;
   std::chrono::steady_clock::time_point begin_;
   LowerBound bound_;
   OptimizedPlan plan_;
-  std::vector<Found> found_;
+  std::vector<Found> found_;   ///< each faster than those before it
+  std::vector<Found> others_;  ///< of small problems, slower ones or such as do not fit
+  std::vector<std::unique_ptr<FormChoice>> choices_;
+  std::vector<std::vector<FormSet>> tried_forms_;
+  MemoryPacking packing_;
   std::optional<Violation> first_error_;
   double excess_ = 0;    ///< bytes over a rank's memory in the last check
   double shortage_ = 0;  ///< bytes that the memory model is known to miss

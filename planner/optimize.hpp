@@ -19,7 +19,7 @@ namespace shardscope {
 
 /// Best so far; asked for after every step that may take time.
 struct OptimizeProgress {
-  std::string phase;  ///< "bound", a start's name, "search", "polish"
+  std::string phase;  ///< "bound", a start's name, "search", "codecs", "polish"
   double best_s = 0;  ///< 0: nothing feasible yet
   double lower_bound_s = 0;
   double elapsed_s = 0;

@@ -8,9 +8,6 @@ namespace shardscope {
 
 namespace {
 
-/// Share of the mean work in the cost: among placements with equal maxima the cheaper one wins.
-constexpr double kMeanShare = 0.05;
-
 double rate_of(const LinkModel& link) {
   double rate = link.bytes_per_s.value * link.efficiency.value;
   for (const BandwidthPoint& point : link.by_size) rate = std::max(rate, point.bytes_per_s);
@@ -46,6 +43,9 @@ RankSeconds BoardScale::rank_seconds(const OwnerLoad& load) const {
   const double inside = load.domain_bytes[0] + load.domain_bytes[1];
   seconds[kNearWire] = samples * (g - 1) * (flat_near + n * inside) / near_rate_;
   seconds[kFarWire] = all > g ? samples * (all - g) * flat_far / far_rate_ : 0;
+  // Codecs lengthen the exchanges that they stand in.
+  seconds[all > g ? kFarWire : kNearWire] +=
+      context_.facts.batch * (load.codec_s[0] + load.codec_s[1]);
   seconds[kIndexing] = topology.gpu.sort_bytes_per_key.value * load.keys / memory_rate_ +
                        context_.executor.owner_key_bytes * load.keys / input_rate_ +
                        cost::kIndexKernels * launch;
@@ -62,7 +62,8 @@ DomainSeconds BoardScale::domain_seconds(const DomainLoad& domain,
   DomainSeconds seconds{};
   if (n > 1)
     seconds[kRailWire] =
-        samples * (n - 1) * (domain.rail_bytes[0] + domain.rail_bytes[1]) / far_rate_;
+        samples * (n - 1) * (domain.rail_bytes[0] + domain.rail_bytes[1]) / far_rate_ +
+        samples * n * (domain.codec_s[0] + domain.codec_s[1]);
   const double inside = owners_sum.domain_bytes[0] + owners_sum.domain_bytes[1];
   seconds[kNearReceive] = samples * n * inside * (g - 1) / g / near_rate_;
   seconds[kRailReduce] = samples * n * (owners_sum.domain_elements + domain.rail_elements) *
@@ -115,8 +116,10 @@ BoardWeights BoardScale::weights(const LoadFields& prices, double floor) const {
   return weights;
 }
 
-PlacementBoard::PlacementBoard(const PlanContext& context, const BoardWeights& weights)
+PlacementBoard::PlacementBoard(const PlanContext& context, const BoardWeights& weights,
+                               double mean_share)
     : weights_(weights),
+      mean_share_(mean_share),
       domain_size_(context.topology.fast_domain),
       ranks_(static_cast<std::size_t>(context.topology.ranks())),
       domains_(static_cast<std::size_t>(context.topology.domains())),
@@ -127,10 +130,6 @@ PlacementBoard::PlacementBoard(const PlanContext& context, const BoardWeights& w
       forbidden_(ranks_.size()),
       common_bytes_(context.memory.empty().common),
       capacity_(context.memory.capacity()) {}
-
-double PlacementBoard::mean_share() {
-  return kMeanShare;
-}
 
 double PlacementBoard::work_of(const RankSeconds& seconds) const {
   double sum = 0;
@@ -200,7 +199,7 @@ void PlacementBoard::refresh() {
 }
 
 double PlacementBoard::cost_of(const RankSeconds& ranks, const DomainSeconds& domains) const {
-  double cost = everywhere_ + kMeanShare * total_work_ / static_cast<double>(ranks_.size());
+  double cost = everywhere_ + mean_share_ * total_work_ / static_cast<double>(ranks_.size());
   for (std::size_t s = 0; s < kRankStages; ++s)
     if (s != kNearWire) cost += weights_.rank[s] * ranks[s];
   cost += weights_.rank[kNearWire] * std::max(ranks[kNearWire], domains[kNearReceive]);

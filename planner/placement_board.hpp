@@ -65,7 +65,9 @@ class BoardScale {
 /// Sums of everything placed, and the cost of their maxima.
 class PlacementBoard {
  public:
-  PlacementBoard(const PlanContext& context, const BoardWeights& weights);
+  /// `mean_share`: weight of the mean rank's work beside the maxima. Among placements with equal
+  /// maxima the one with less work wins.
+  PlacementBoard(const PlanContext& context, const BoardWeights& weights, double mean_share);
 
   void add(std::int32_t rank, const BoardShard& shard, double sign);
   void add_domain(std::int32_t domain, const DomainSeconds& seconds, double bytes, double sign);
@@ -73,8 +75,7 @@ class PlacementBoard {
   /// After taking something out: maxima are found anew.
   void refresh();
 
-  /// Weight of the mean rank's work beside the maxima.
-  [[nodiscard]] static double mean_share();
+  [[nodiscard]] double mean_share() const { return mean_share_; }
   [[nodiscard]] double cost() const { return cost_of(rank_max_, domain_max_); }
   /// Cost if this much were added: maxima of the touched ranks and domains given.
   [[nodiscard]] double cost_of(const RankSeconds& ranks, const DomainSeconds& domains) const;
@@ -118,6 +119,7 @@ class PlacementBoard {
   }
 
   BoardWeights weights_;
+  double mean_share_;
   std::int32_t domain_size_;
   std::vector<RankSeconds> ranks_;
   std::vector<DomainSeconds> domains_;

@@ -21,4 +21,8 @@ struct PlanConstraints {
   std::vector<std::vector<std::int32_t>> together;
 };
 
+/// Whether a layout does all of that. `codecs_free`: codecs of pinned tables may be others.
+[[nodiscard]] bool obeys(const PlanConstraints& constraints, const Layout& layout,
+                         bool codecs_free);
+
 }  // namespace shardscope

@@ -10,6 +10,7 @@
 #include "planner/executor_model.hpp"
 #include "planner/layout_loads.hpp"
 #include "planner/memory_model.hpp"
+#include "planner/plan_constraints.hpp"
 #include "planner/relaxation.hpp"
 #include "planner/table_facts.hpp"
 
@@ -39,6 +40,18 @@ struct PlanContext {
 /// over it holds). Replication only where the table fits a rank; UB of pooled features in HugeCTR
 /// is left out, which check() warns of: such tables are never updated.
 [[nodiscard]] std::vector<FormSet> legal_forms(const PlanContext& context);
+
+/// What constraints leave of them. A pinned table has its own form; one that must lie on given
+/// ranks, or with others, is not replicated.
+[[nodiscard]] std::vector<FormSet> constrained_forms(const PlanConstraints& constraints,
+                                                     std::vector<FormSet> legal);
+
+/// False where even the memory of all ranks together is too little.
+[[nodiscard]] bool may_fit(const PlanContext& context);
+
+/// Whether check() of a layout takes little beside a plan: the engine's buffer lists grow with
+/// tables x ranks x ranks.
+[[nodiscard]] bool check_is_cheap(const PlanContext& context);
 
 /// False for mixtures that the executor refuses (HugeCTR: flat beside hierarchical).
 [[nodiscard]] bool may_mix(Executor executor, FormSet present);

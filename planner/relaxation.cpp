@@ -9,9 +9,6 @@ namespace shardscope {
 
 namespace {
 
-/// Rounds of the ascent that combines tangents; the later half makes the next point.
-constexpr int kCombineRounds = 120;
-
 /// A relaxation this near its best known value is as good as solved.
 constexpr double kSolved = 5e-4;
 
@@ -101,8 +98,11 @@ void MeanIteration::find_meeting() {
     allreduce_ = i;
     for (const std::int32_t j : timeline_.meets(i)) {
       const ScheduleStep& other = schedule_.steps[static_cast<std::size_t>(j)];
-      if (other.stage == Stage::network_backward && !other.next_batch)
-        exchanges_.push_back(static_cast<std::size_t>(j));
+      if (other.stage != Stage::network_backward || other.next_batch) continue;
+      // One stream: the first of them is then in front of the others.
+      if (!exchanges_.empty() && schedule_.steps[exchanges_.front()].stream != other.stream)
+        continue;
+      exchanges_.push_back(static_cast<std::size_t>(j));
     }
   }
   if (exchanges_.empty()) return;
@@ -123,33 +123,62 @@ void MeanIteration::find_meeting() {
   }
 }
 
-/// From there to the all-reduce's end. On one domain the fast wire is the one shared. Bytes move
-/// later than before_both_ by the dense kernels in front of the all-reduce, which no table changes,
-/// or by the exchange's latency: by the shorter of them at least.
-double MeanIteration::held_seconds() const {
-  const bool far = topology_.domains() > 1;
-  const TimedPart& reduce = timed_[allreduce_].back();
-  if (reduce.barrier == Barrier::none) return 0;
-  double later = 0;
+/// Seconds of dense kernels between before_both_ and the all-reduce, and of what lengthens them.
+double MeanIteration::dense_before_allreduce() const {
+  double seconds = 0;
   for (std::int32_t step = timeline_.stream_predecessor(allreduce_);
        before_both_.size() == 1 && step >= 0 &&
        static_cast<std::size_t>(step) != before_both_.front();
        step = timeline_.stream_predecessor(static_cast<std::size_t>(step))) {
     const auto s = static_cast<std::size_t>(step);
     if (schedule_.steps[s].stage != Stage::dense_backward) continue;
-    for (const TimedPart& part : timed_[s]) later += part.kernel_s[0];
+    for (const TimedPart& part : timed_[s]) seconds += part.kernel_s[0];
+    seconds += timeline_.slowed_by(timed_, s, 0);
   }
+  return seconds;
+}
+
+/// Seconds of kernels and latency between before_both_ and the first exchange's first byte: those
+/// behind it on its stream move later.
+double MeanIteration::packing_before_exchange(bool far) const {
+  double seconds = 0;
+  for (const TimedPart& part : timed_[exchanges_.front()]) {
+    seconds += part.kernel_s[0];
+    if (part.barrier == Barrier::none) continue;
+    const double latency = far ? part.inter_latency_s[0] : part.intra_latency_s[0];
+    if (latency > 0) return seconds + latency;
+  }
+  return seconds;
+}
+
+/// Exchanges that are counted together: all of them, unless some go flat and some along rails.
+MeanIteration::Counted MeanIteration::counted() const {
+  const auto has = [&](TableForm form) { return (present_ & form_bit(form)) != 0; };
+  if (topology_.domains() == 1 || !has(TableForm::hierarchical) ||
+      !(has(TableForm::flat) || has(TableForm::by_unique)))
+    return Counted::all;
+  return held_seconds(Counted::rails) > held_seconds(Counted::flat) ? Counted::rails
+                                                                    : Counted::flat;
+}
+
+/// From there to the all-reduce's end. On one domain the fast wire is the one shared.
+double MeanIteration::held_seconds(Counted counted) const {
+  const bool far = topology_.domains() > 1;
+  const TimedPart& reduce = timed_[allreduce_].back();
+  if (reduce.barrier == Barrier::none) return 0;
+  const auto counts = [&](Barrier barrier) {
+    if (counted == Counted::all) return barrier != Barrier::none;
+    return barrier == (counted == Counted::flat ? Barrier::flat : Barrier::rail);
+  };
   double others = 0;
   for (const std::size_t exchange : exchanges_)
-    for (const TimedPart& part : timed_[exchange]) {
-      if (part.barrier == Barrier::none) continue;
-      others += far ? part.inter_s[0] : part.intra_s[0];
-      const double latency = far ? part.inter_latency_s[0] : part.intra_latency_s[0];
-      if (latency > 0) later = std::min(later, latency);
-    }
+    for (const TimedPart& part : timed_[exchange])
+      if (counts(part.barrier)) others += far ? part.inter_s[0] : part.intra_s[0];
+  const double later =
+      case_.exchange_later ? dense_before_allreduce() : packing_before_exchange(far);
   const double latency = far ? reduce.inter_latency_s[0] : reduce.intra_latency_s[0];
   const double own = far ? reduce.inter_s[0] : reduce.intra_s[0];
-  return later + latency + own + (case_ == WireCase::exchange_longer ? own : others);
+  return later + latency + own + (case_.exchange_longer ? own : others);
 }
 
 void MeanIteration::load(const LoadFields& sums) {
@@ -159,7 +188,7 @@ void MeanIteration::load(const LoadFields& sums) {
   loads.hierarchical_tables = (present_ & form_bit(TableForm::hierarchical)) != 0 ? 1 : 0;
   steps_.steps(schedule_, loads, loads_);
   in_seconds(loads_, intra_, inter_, timed_);
-  if (has_cases()) timeline_.hold({allreduce_, before_both_, held_seconds()});
+  if (has_cases()) timeline_.hold({allreduce_, before_both_, held_seconds(counted())});
 }
 
 double MeanIteration::seconds(const LoadFields& sums) {
@@ -213,7 +242,7 @@ MeanIteration::Chain MeanIteration::deciding_chain() const {
       earlier = previous;
     };
     if (node == allreduce_ && timeline_.held()) {
-      chain.links.push_back({node, 0, Link::Kind::held});
+      chain.links.push_back({node, static_cast<std::size_t>(counted()), Link::Kind::held});
       for (const std::size_t step : before_both_) consider(step, timeline_.end_of(step)[0], false);
       if (earlier) iterations += 1;
       node = cause;
@@ -239,7 +268,7 @@ double MeanIteration::length(const Chain& chain) const {
   double sum = 0;
   for (const Link& link : chain.links) {
     if (link.kind == Link::Kind::held) {
-      sum += held_seconds();
+      sum += held_seconds(static_cast<Counted>(link.part));
       continue;
     }
     const TimedPart& timed = timed_[link.step][link.part];
@@ -297,16 +326,30 @@ Relaxation::Relaxation(MeanIteration iteration, const std::vector<TableGroup>& g
       if ((group.allowed & present_ & (1U << f)) == 0) continue;
       for (std::size_t i = 0; i < point_.size(); ++i)
         point_[i] += group.count * group.sums[f][i] / forms;
+      // Half of the traffic through codecs.
+      std::array<double, kWireSlots> choices{};
+      for (const CodecOption& codec : group.codecs[f]) choices[codec.slot] += 1;
+      for (const CodecOption& codec : group.codecs[f])
+        for (std::size_t i = 0; i < point_.size(); ++i)
+          point_[i] += group.count * codec.change[i] / forms / 2 / choices[codec.slot];
     }
   }
+  answers_.resize(groups_.size());
   result_.forms.assign(groups_.size(), TableForm::replicated);
 }
 
-LoadFields Relaxation::sums_of(const std::vector<TableForm>& forms) const {
+LoadFields Relaxation::sums_of(const std::vector<Answer>& answers) const {
   LoadFields sums(load_field_count(), 0.0);
+  const auto add = [&](const LoadFields& one, double count) {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += count * one[i];
+  };
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    const LoadFields& one = groups_[g].sums[form_index(forms[g])];
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += groups_[g].count * one[i];
+    const std::size_t form = form_index(answers[g].form);
+    add(groups_[g].sums[form], groups_[g].count);
+    if (groups_[g].codecs[form].empty()) continue;
+    for (const std::int32_t codec : answers[g].codec)
+      if (codec >= 0)
+        add(groups_[g].codecs[form][static_cast<std::size_t>(codec)].change, groups_[g].count);
   }
   return sums;
 }
@@ -321,6 +364,10 @@ bool Relaxation::add_tangent(const LoadFields& at) {
     for (std::size_t f = 0; f < kTableForms; ++f)
       cost[f] = (group.allowed & present_ & (1U << f)) != 0 ? dot(tangent.line.slope, group.sums[f])
                                                             : HUGE_VAL;
+    auto& codec_cost = tangent.codec_cost.emplace_back();
+    for (std::size_t f = 0; f < kTableForms; ++f)
+      for (const CodecOption& codec : group.codecs[f])
+        codec_cost[f].push_back(dot(tangent.line.slope, codec.change));
   }
   tangents_.push_back(std::move(tangent));
   weights_.push_back(weights_.empty() ? 1.0 : 1.0 / static_cast<double>(weights_.size()));
@@ -328,52 +375,79 @@ bool Relaxation::add_tangent(const LoadFields& at) {
   return true;
 }
 
-/// Cheapest forms under a mixture of tangents, and each tangent's value there.
-void Relaxation::respond(const std::vector<double>& weights, std::vector<TableForm>& forms,
+/// Of a table of the group in that form under a mixture of tangents, with the codecs that lower it.
+double Relaxation::cost_of(const std::vector<double>& weights, std::size_t group, std::size_t form,
+                           std::array<std::int32_t, kWireSlots>& codec) const {
+  const std::size_t count = tangents_.size();
+  double cost = 0;
+  for (std::size_t k = 0; k < count; ++k)
+    if (weights[k] > 0) cost += weights[k] * tangents_[k].cost[group][form];
+  const std::vector<CodecOption>& options = groups_[group].codecs[form];
+  if (options.empty()) return cost;
+  std::array<double, kWireSlots> least{};
+  codec.fill(-1);
+  for (std::size_t o = 0; o < options.size(); ++o) {
+    double change = 0;
+    for (std::size_t k = 0; k < count; ++k)
+      if (weights[k] > 0) change += weights[k] * tangents_[k].codec_cost[group][form][o];
+    if (change >= least[options[o].slot]) continue;
+    least[options[o].slot] = change;
+    codec[options[o].slot] = static_cast<std::int32_t>(o);
+  }
+  for (const double change : least) cost += change;
+  return cost;
+}
+
+/// Cheapest forms and codecs under a mixture of tangents, and each tangent's value there.
+void Relaxation::respond(const std::vector<double>& weights, std::vector<Answer>& answers,
                          std::vector<double>& value) const {
   const std::size_t count = tangents_.size();
   for (std::size_t k = 0; k < count; ++k) value[k] = tangents_[k].line.offset;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    std::size_t best = kTableForms;
+    Answer& answer = answers[g];
     double least = HUGE_VAL;
     for (std::size_t f = 0; f < kTableForms; ++f) {
       if ((groups_[g].allowed & present_ & (1U << f)) == 0) continue;
-      double cost = 0;
-      for (std::size_t k = 0; k < count; ++k)
-        if (weights[k] > 0) cost += weights[k] * tangents_[k].cost[g][f];
-      if (cost < least) {
-        least = cost;
-        best = f;
-      }
+      std::array<std::int32_t, kWireSlots> codec{};
+      const double cost = cost_of(weights, g, f, codec);
+      if (cost >= least) continue;
+      least = cost;
+      answer = {static_cast<TableForm>(f), codec};
     }
-    forms[g] = static_cast<TableForm>(best);
+    const std::size_t best = form_index(answer.form);
     for (std::size_t k = 0; k < count; ++k)
       value[k] += groups_[g].count * tangents_[k].cost[g][best];
+    if (groups_[g].codecs[best].empty()) continue;
+    for (const std::int32_t codec : answer.codec)
+      for (std::size_t k = 0; codec >= 0 && k < count; ++k)
+        value[k] +=
+            groups_[g].count * tangents_[k].codec_cost[g][best][static_cast<std::size_t>(codec)];
   }
 }
 
 /// Any mixture of tangents is below the function; the cheapest forms under the mixture bound all
 /// choices. Climbs to the mixture with the highest such bound, by steps that would reach the best
-/// known value at once. What the forms of the later steps ask for on average is the next point.
-void Relaxation::combine(double towards) {
+/// known value at once. What the forms of the later half of the steps ask for on average is the
+/// next point.
+void Relaxation::combine(double towards, int rounds) {
   const std::size_t count = tangents_.size();
   std::vector<double> weights = weights_, value(count);
-  std::vector<TableForm> forms(groups_.size());
+  std::vector<Answer> answers(groups_.size());
   LoadFields average(load_field_count(), 0.0);
   double share = 0;
-  for (int round = 0; round < kCombineRounds; ++round) {
-    respond(weights, forms, value);
+  for (int round = 0; round < rounds; ++round) {
+    respond(weights, answers, value);
     double bound = 0, mean = 0, slope = 0;
     for (std::size_t k = 0; k < count; ++k) {
       bound += weights[k] * value[k];
       mean += value[k] / static_cast<double>(count);
     }
-    if (bound > result_.seconds || result_.prices.empty()) keep(weights, forms, bound);
+    if (bound > result_.seconds || result_.prices.empty()) keep(weights, answers, bound);
     for (std::size_t k = 0; k < count; ++k) slope += (value[k] - mean) * (value[k] - mean);
     if (slope <= 0 || upper_s_ <= bound) break;
     const double step = (upper_s_ - bound) / slope;
-    if (2 * round >= kCombineRounds) {
-      const LoadFields sums = sums_of(forms);
+    if (2 * round >= rounds) {
+      const LoadFields sums = sums_of(answers);
       for (std::size_t i = 0; i < sums.size(); ++i) average[i] += step * sums[i];
       share += step;
     }
@@ -381,7 +455,7 @@ void Relaxation::combine(double towards) {
     project_on_simplex(weights);
   }
   if (share <= 0) {
-    average = sums_of(result_.forms);
+    average = sums_of(answers_);
     share = 1;
   }
   // A step towards it, or all the way where the last point taught nothing new.
@@ -389,10 +463,11 @@ void Relaxation::combine(double towards) {
     point_[i] = (1 - towards) * best_point_[i] + towards * average[i] / share;
 }
 
-void Relaxation::keep(const std::vector<double>& weights, const std::vector<TableForm>& forms,
+void Relaxation::keep(const std::vector<double>& weights, const std::vector<Answer>& answers,
                       double bound) {
   result_.seconds = std::max(result_.seconds, bound);
-  result_.forms = forms;
+  answers_ = answers;
+  for (std::size_t g = 0; g < groups_.size(); ++g) result_.forms[g] = answers[g].form;
   result_.prices.assign(load_field_count(), 0.0);
   for (std::size_t k = 0; k < tangents_.size(); ++k)
     for (std::size_t i = 0; i < result_.prices.size(); ++i)
@@ -400,7 +475,7 @@ void Relaxation::keep(const std::vector<double>& weights, const std::vector<Tabl
   weights_ = weights;
 }
 
-void Relaxation::refine(int tangents) {
+void Relaxation::refine(int tangents, int rounds) {
   if (!possible_) return;
   for (int n = 0; n < tangents && !solved_; ++n) {
     const double here = iteration_.seconds(point_);
@@ -410,7 +485,7 @@ void Relaxation::refine(int tangents) {
     }
     const bool fresh = add_tangent(point_);
     const double before = result_.seconds;
-    combine(fresh ? kTowards : 1.0);
+    combine(fresh ? kTowards : 1.0, rounds);
     const double close = kSolved * upper_s_;
     stalls_ = !fresh && result_.seconds - before < close ? stalls_ + 1 : 0;
     solved_ = upper_s_ - result_.seconds < close || stalls_ == kStallsBeforeSolved;
@@ -419,7 +494,9 @@ void Relaxation::refine(int tangents) {
   result_.fixed_s = iteration_.seconds(LoadFields(load_field_count(), 0.0));
 }
 
-std::vector<TableGroup> group_tables(const LoadModel& model, const std::vector<FormSet>& allowed) {
+std::vector<TableGroup> group_tables(const LoadModel& model, const Topology& topology,
+                                     const std::vector<FormSet>& allowed,
+                                     const AllowedCodecs& codecs) {
   std::map<std::vector<double>, std::size_t> known;
   std::vector<TableGroup> groups;
   for (std::size_t t = 0; t < allowed.size(); ++t) {
@@ -438,6 +515,11 @@ std::vector<TableGroup> group_tables(const LoadModel& model, const std::vector<F
       model.add(loads, t, whole_table(model.facts().tables[t], form), choice, 1);
       one.sums[f] = to_fields(loads);
       key.insert(key.end(), one.sums[f].begin(), one.sums[f].end());
+      one.codecs[f] =
+          codec_options(model, topology, codecs, t,
+                        whole_table(model.facts().tables[t], form).cluster, choice.exchange);
+      for (const CodecOption& codec : one.codecs[f])
+        key.insert(key.end(), codec.change.begin(), codec.change.end());
     }
     const auto [found, fresh] = known.emplace(std::move(key), groups.size());
     if (fresh) groups.push_back(std::move(one));

@@ -7,15 +7,21 @@
 // simulator is a maximum of sums of loads: convex, and blind to how ranks are numbered inside the
 // domain structure. So its value is at least its value at the loads averaged over all numberings,
 // where every rank carries the mean. Mean loads depend on the tables' clusters alone: cutting a
-// table never lowers its sum of a load, once every repeated row is taken as found in the cache.
+// table never lowers its sum of a load, once every repeated row is taken as found in the cache and
+// every codec as fast as it is at its best chunk size.
 //
-// One shared wire is put back: an all-reduce that takes the wire for m seconds on every rank meets
-// backward exchanges that take it for t_r on rank r. Whoever begins first, the simulator ends the
-// all-reduce no earlier than m + min(m, t_r) after both could begin, for every r,
-// hence for the mean t: its end is the latest over all ranks. min is not convex, so layouts are
-// split in two cases, t <= m (where it is m + t) and t > m (2 m): each is convex, and the lower of
-// both bounds counts. Measured link curves are replaced by lines below them; both formulas only
-// grow in m and t.
+// One shared wire is put back. An all-reduce takes the wire for m seconds on every rank. It begins
+// at D, when the last rank's dense kernels are done: D >= T_r + d_r, where T_r is when rank r has
+// what both wait for. Bytes of the backward exchange move p later than the last T_r of its group
+// (p: packing and latency, alike on all ranks) and take t_q on rank q. But for its latency the
+// all-reduce ends no earlier than min(D, max T_r + p) + m + min(m, t_q), the maximum over q's
+// group. Flat, the group is all ranks, and some q has at least the mean t. Along rails t_q is q's
+// domain's: some domain has at least the mean t, and its rank on the rail of the latest T_r is a q.
+// So with means T, d and t: the end is at least T + min(d, p) + m + min(m, t). Where both kinds
+// follow one another, one q need not be both, and the kind that takes longer is counted alone. min
+// is not convex, so layouts are split in four cases (D before max T_r + p or not; t <= m or not):
+// each formula is convex, and the lowest of the bounds counts. Measured link curves are replaced by
+// lines below them; all formulas only grow in m, t, p and d.
 
 #include <array>
 #include <cmath>
@@ -25,6 +31,7 @@
 
 #include "layout/schedule.hpp"
 #include "layout/topology.hpp"
+#include "planner/codec_options.hpp"
 #include "planner/cost_model.hpp"
 #include "planner/dense_cost.hpp"
 #include "planner/load_fields.hpp"
@@ -49,12 +56,17 @@ struct TableGroup {
   double count = 0;
   FormSet allowed = 0;
   std::array<LoadFields, kTableForms> sums;  ///< of one table, uncut; empty where not allowed
+  std::array<std::vector<CodecOption>, kTableForms> codecs;  ///< that it may take in a form
   std::vector<std::int32_t> tables;
 };
 
-/// Which layouts a bound is about: those whose backward exchanges take the slow wire no longer than
-/// the all-reduce that they meet, or longer.
-enum class WireCase : std::uint8_t { exchange_shorter, exchange_longer };
+/// Which layouts a bound is about, where an all-reduce meets backward exchanges.
+struct WireCase {
+  bool exchange_longer = false;  ///< they take the slow wire longer than the all-reduce
+  bool exchange_later = false;   ///< their bytes could move later than the all-reduce's
+};
+inline constexpr WireCase kWireCases[] = {
+    {false, false}, {false, true}, {true, false}, {true, true}};
 
 /// Seconds of the mean rank for one presence of forms and one case. Convex in the sums.
 class MeanIteration {
@@ -64,7 +76,7 @@ class MeanIteration {
                 const DenseCost& dense, const Schedule& schedule, FormSet present,
                 WireCase wire_case);
 
-  /// False where no all-reduce meets an exchange: both cases are then the same.
+  /// False where no all-reduce meets an exchange: all cases are then the same.
   [[nodiscard]] bool has_cases() const { return !exchanges_.empty(); }
 
   [[nodiscard]] double seconds(const LoadFields& sums);
@@ -80,7 +92,7 @@ class MeanIteration {
   /// A kernel or an exchange on the deciding chain.
   struct Link {
     std::size_t step = 0;
-    std::size_t part = 0;
+    std::size_t part = 0;  ///< of a held one: Counted
     enum class Kind : std::uint8_t { kernel, intra, inter, held } kind = Kind::kernel;
   };
   /// Pieces whose seconds sum to `iterations` periods.
@@ -90,7 +102,12 @@ class MeanIteration {
   };
   void load(const LoadFields& sums);
   void find_meeting();
-  [[nodiscard]] double held_seconds() const;
+  /// Which exchanges an all-reduce's hold counts.
+  enum class Counted : std::uint8_t { all, rails, flat };
+  [[nodiscard]] Counted counted() const;
+  [[nodiscard]] double held_seconds(Counted counted) const;
+  [[nodiscard]] double dense_before_allreduce() const;
+  [[nodiscard]] double packing_before_exchange(bool far) const;
   [[nodiscard]] Chain deciding_chain() const;
   [[nodiscard]] double length(const Chain& chain) const;
   void append_step(std::size_t step, std::vector<Link>& links) const;
@@ -122,24 +139,35 @@ class Relaxation {
  public:
   Relaxation(MeanIteration iteration, const std::vector<TableGroup>& groups, FormSet present);
 
-  /// A few more tangents; the bound only rises.
-  void refine(int tangents);
+  /// A few more tangents, each combined with the others in so many steps; the bound only rises.
+  void refine(int tangents, int rounds = kCombineRounds);
   [[nodiscard]] const RelaxationResult& result() const { return result_; }
   [[nodiscard]] bool possible() const { return possible_; }
   /// Further tangents would raise the bound by next to nothing.
   [[nodiscard]] bool solved() const { return solved_; }
 
+  static constexpr int kCombineRounds = 120;
+
  private:
   struct PricedTangent {
     MeanIteration::Tangent line;
     std::vector<std::array<double, kTableForms>> cost;  ///< of one table of every group
+    /// Of its codecs, likewise.
+    std::vector<std::array<std::vector<double>, kTableForms>> codec_cost;
   };
-  [[nodiscard]] LoadFields sums_of(const std::vector<TableForm>& forms) const;
+  /// What the tables of a group do: a form, and the codecs that lower its cost.
+  struct Answer {
+    TableForm form = TableForm::replicated;
+    std::array<std::int32_t, kWireSlots> codec{};  ///< of the form's options, by slot; -1: raw
+  };
+  [[nodiscard]] LoadFields sums_of(const std::vector<Answer>& answers) const;
   bool add_tangent(const LoadFields& at);
-  void respond(const std::vector<double>& weights, std::vector<TableForm>& forms,
+  void respond(const std::vector<double>& weights, std::vector<Answer>& answers,
                std::vector<double>& value) const;
-  void combine(double towards);
-  void keep(const std::vector<double>& weights, const std::vector<TableForm>& forms, double bound);
+  [[nodiscard]] double cost_of(const std::vector<double>& weights, std::size_t group,
+                               std::size_t form, std::array<std::int32_t, kWireSlots>& codec) const;
+  void combine(double towards, int rounds);
+  void keep(const std::vector<double>& weights, const std::vector<Answer>& answers, double bound);
 
   MeanIteration iteration_;
   const std::vector<TableGroup>& groups_;
@@ -151,11 +179,13 @@ class Relaxation {
   LoadFields point_, best_point_;
   std::vector<PricedTangent> tangents_;
   std::vector<double> weights_;
+  std::vector<Answer> answers_;  ///< of the bound
   RelaxationResult result_;
 };
 
 /// Tables grouped by equal sums, with the forms that `allowed(table)` grants.
-[[nodiscard]] std::vector<TableGroup> group_tables(const LoadModel& model,
-                                                   const std::vector<FormSet>& allowed);
+[[nodiscard]] std::vector<TableGroup> group_tables(const LoadModel& model, const Topology& topology,
+                                                   const std::vector<FormSet>& allowed,
+                                                   const AllowedCodecs& codecs);
 
 }  // namespace shardscope

@@ -7,6 +7,7 @@
 #include "layout/check.hpp"
 #include "layout/memory.hpp"
 #include "planner/memory_packing.hpp"
+#include "planner/table_memory.hpp"
 
 namespace shardscope {
 
@@ -14,21 +15,12 @@ namespace {
 
 constexpr std::size_t kLargestShown = 5;
 constexpr std::int32_t kMostHosts = 1024;
-/// Tables x ranks x ranks up to which check() is cheap for the engine's buffer lists.
-constexpr double kCheapToCheck = 4e7;
-
-double resident_bytes_of(const Table& table) {
-  const double row =
-      table.dim * static_cast<double>(bytes_of(table.dtype)) +
-      4.0 * (table.optimizer.words_per_element * table.dim + table.optimizer.words_per_row);
-  return static_cast<double>(table.rows) * row;
-}
 
 std::vector<std::size_t> largest_first(const Workload& workload) {
   std::vector<std::size_t> order(workload.tables.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return resident_bytes_of(workload.tables[a]) > resident_bytes_of(workload.tables[b]);
+    return stored_bytes(workload.tables[a]) > stored_bytes(workload.tables[b]);
   });
   return order;
 }
@@ -37,24 +29,23 @@ std::vector<std::size_t> largest_first(const Workload& workload) {
 struct Trial {
   double needed_bytes = HUGE_VAL;
   bool fits = false;
-  std::string why_not;  ///< a rule other than memory's
+  std::string why_not;                 ///< a rule other than memory's
+  std::vector<std::size_t> left_over;  ///< tables without room
 };
 
-Trial try_model(const Workload& workload, const Topology& topology, const PredictOptions& options) {
-  const PlanContext context(workload, topology, options);
-  const MemoryPacking packing = pack_by_memory(context);
+Trial try_model(const PlanContext& context) {
+  MemoryPacking packing = pack_by_memory(context);
   Trial trial;
   trial.needed_bytes = packing.needed_bytes;
+  trial.left_over = std::move(packing.left_over);
   if (packing.layout.tables.empty()) {
     trial.why_not = "the executor has no form for some table";
     return trial;
   }
   trial.fits = packing.fits(context.memory.capacity());
-  const double ranks = topology.ranks();
-  if (options.executor == Executor::engine &&
-      static_cast<double>(workload.tables.size()) * ranks * ranks > kCheapToCheck)
-    return trial;
-  for (const Violation& violation : check(workload, topology, packing.layout, options.executor)) {
+  if (!check_is_cheap(context)) return trial;
+  for (const Violation& violation :
+       check(context.workload, context.topology, packing.layout, context.options.executor)) {
     if (violation.severity != Severity::error) continue;
     // The smallest table everywhere cures it (planner/optimize.hpp does so).
     if (violation.rule == "hugectr.empty_gpu") continue;
@@ -69,6 +60,10 @@ Trial try_model(const Workload& workload, const Topology& topology, const Predic
   return trial;
 }
 
+Trial try_model(const Workload& workload, const Topology& topology, const PredictOptions& options) {
+  return try_model(PlanContext(workload, topology, options));
+}
+
 class ShortageFinder {
  public:
   ShortageFinder(const Workload& workload, const Topology& topology, const PredictOptions& options)
@@ -76,14 +71,13 @@ class ShortageFinder {
 
   std::optional<Shortage> run() {
     const PlanContext context(workload_, topology_, options_);
-    const MemoryPacking packing = pack_by_memory(context);
-    const Trial now = try_model(workload_, topology_, options_);
+    const Trial now = try_model(context);
     found_.capacity_bytes = context.memory.capacity();
     if (now.needed_bytes <= found_.capacity_bytes) return std::nullopt;
     found_.needed_bytes = now.needed_bytes;
     found_.short_bytes = std::max(0.0, now.needed_bytes - found_.capacity_bytes);
     found_.fixed_bytes = context.memory.empty().common;
-    describe_tables(packing.left_over);
+    describe_tables(now.left_over);
     Workload fewest = workload_;
     fewest.global_batch = topology_.ranks();
     found_.table_bound = !try_model(fewest, topology_, options_).fits;
@@ -100,9 +94,9 @@ class ShortageFinder {
 
  private:
   void describe_tables(const std::vector<std::size_t>& left_over) {
-    for (const Table& table : workload_.tables) found_.table_bytes += resident_bytes_of(table);
+    for (const Table& table : workload_.tables) found_.table_bytes += stored_bytes(table);
     for (const std::size_t t : largest_first(workload_)) {
-      const TableBytes one{static_cast<std::int32_t>(t), resident_bytes_of(workload_.tables[t])};
+      const TableBytes one{static_cast<std::int32_t>(t), stored_bytes(workload_.tables[t])};
       if (found_.largest.size() < kLargestShown) found_.largest.push_back(one);
       if (std::find(left_over.begin(), left_over.end(), t) != left_over.end())
         found_.left_over.push_back(one);

@@ -12,6 +12,7 @@
 #include "planner/explain.hpp"
 #include "planner/plan_context.hpp"
 #include "planner/shortage.hpp"
+#include "planner/table_memory.hpp"
 
 namespace shardscope {
 
@@ -24,22 +25,15 @@ std::size_t element_of(std::int32_t index) {
   return static_cast<std::size_t>(index);
 }
 
-double share_bytes(const Table& table, double rows, double width) {
-  const double element =
-      static_cast<double>(bytes_of(table.dtype)) + 4.0 * table.optimizer.words_per_element;
-  return rows * (width * element + 4.0 * table.optimizer.words_per_row);
-}
-
 /// Weights and state of a table on a rank.
 double bytes_on(const Table& table, const TablePlacement& placement, std::int32_t rank) {
-  if (placement.cluster == ClusterType::DP)
-    return share_bytes(table, static_cast<double>(table.rows), table.dim);
+  if (placement.cluster == ClusterType::DP) return stored_bytes(table);
   double bytes = 0;
   for (std::int32_t j = 0; j < placement.row_shards; ++j)
     for (std::int32_t k = 0; k < placement.column_shards(); ++k)
       if (placement.owner(j, k) == rank)
-        bytes += share_bytes(table, static_cast<double>(placement.rows_in(j, table.rows)),
-                             placement.width(k));
+        bytes += stored_bytes(table, static_cast<double>(placement.rows_in(j, table.rows)),
+                              placement.width(k));
   return bytes;
 }
 

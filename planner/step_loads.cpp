@@ -278,15 +278,22 @@ double StepModel::consumer_kernel(const Totals& totals, Work work, bool forward)
     wire *= forward ? executor_.ub_forward_passes : executor_.ub_backward_passes;
   // Expanding (UB) touches a vector for every id; received rows are reused from the cache.
   const double expanded = consumer.vectors * cost::kCachedRowCost;
+  double codec_s = consumer.codec_s[forward ? 0 : 1];
+  for (const WireSlot slot :
+       {forward ? kForwardIntra : kBackwardIntra, forward ? kForwardInter : kBackwardInter})
+    if (totals.loads.is_coded(work == Work::UB, slot)) codec_s += consumer.plain_codec_s[slot];
   const double bytes = facts_.rank_batch * ((wire + expanded) * facts_.wire_bytes +
                                             consumer.outputs * executor_.activation_bytes);
   return bytes / (gpu.memory_bytes_per_s.value * gpu.stream_efficiency.value) +
-         cost::kCombineKernels * gpu.launch_s.value +
-         facts_.rank_batch * consumer.codec_s[forward ? 0 : 1];
+         cost::kCombineKernels * gpu.launch_s.value + facts_.rank_batch * codec_s;
 }
 
 void StepModel::network(PartWriter& parts, const Totals& totals, Work work, bool forward) const {
   const double consume = consumer_kernel(totals, work, forward);
+  const WireSlot intra_slot = forward ? kForwardIntra : kBackwardIntra;
+  const WireSlot inter_slot = forward ? kForwardInter : kBackwardInter;
+  const bool ub = work == Work::UB;
+  const bool coded = totals.loads.is_coded(ub, intra_slot) || totals.loads.is_coded(ub, inter_slot);
   const bool hierarchical = work == Work::RB && totals.loads.hierarchical_tables > 0.5;
   const bool flat = work == Work::UB || totals.loads.flat_tables > 0.5;
   const std::vector<OwnerLoad>& owners = totals.owners(work);
@@ -296,20 +303,40 @@ void StepModel::network(PartWriter& parts, const Totals& totals, Work work, bool
                      [](const OwnerLoad& owner, WireSlot slot) { return owner.flat_bytes[slot]; });
   };
   const auto owner_codec = [&](std::size_t r) {
-    return batch * owners[r].codec_s[forward ? 0 : 1];
+    double seconds = owners[r].codec_s[forward ? 0 : 1];
+    for (const WireSlot slot : {intra_slot, inter_slot})
+      if (totals.loads.is_coded(ub, slot)) seconds += owners[r].plain_codec_s[slot];
+    return batch * seconds;
   };
   if (forward) {
-    if (hierarchical) hierarchical_forward(parts, totals);
-    if (flat) exchange(parts.kernels(Barrier::flat, owner_codec));
+    if (hierarchical) hierarchical_forward(parts, totals, coded);
+    if (flat) {
+      if (coded) exchange_sizes(parts.kernels(Barrier::flat, owner_codec), Barrier::flat);
+      exchange(coded ? parts.add(Barrier::flat) : parts.kernels(Barrier::flat, owner_codec));
+    }
     parts.kernels(Barrier::none, [&](std::size_t) { return consume; });
     return;
   }
   // The consumer packs gradients before the first exchange, whichever that is.
   parts.kernels(Barrier::none, [&](std::size_t) { return consume; });
-  if (hierarchical) hierarchical_backward(parts, totals);
+  if (hierarchical) hierarchical_backward(parts, totals, coded);
   if (flat) {
+    if (coded) exchange_sizes(parts.add(Barrier::flat), Barrier::flat);
     exchange(parts.add(Barrier::flat));
     parts.kernels(Barrier::none, owner_codec);
+  }
+}
+
+/// Coded messages are as long as they turn out: every rank first tells every other.
+void StepModel::exchange_sizes(std::vector<PartLoad>& ranks, Barrier barrier) const {
+  constexpr double kSizeBytes = 8;
+  const bool rails = barrier == Barrier::rail;
+  const std::int32_t near = rails ? 0 : topology_.fast_domain - 1;
+  const std::int32_t far =
+      rails ? topology_.domains() - 1 : topology_.ranks() - topology_.fast_domain;
+  for (PartLoad& load : ranks) {
+    load.intra = {kSizeBytes * near, kSizeBytes * near, near};
+    load.inter = {kSizeBytes * far, kSizeBytes * far, far};
   }
 }
 
@@ -361,7 +388,7 @@ void StepModel::exchange_along_rails(std::vector<PartLoad>& parts, const Totals&
   }
 }
 
-void StepModel::hierarchical_forward(PartWriter& parts, const Totals& totals) const {
+void StepModel::hierarchical_forward(PartWriter& parts, const Totals& totals, bool coded) const {
   const Gpu& gpu = topology_.gpu;
   const double stream = gpu.memory_bytes_per_s.value * gpu.stream_efficiency.value;
   const double rail_samples = facts_.rank_batch * topology_.domains();
@@ -377,19 +404,25 @@ void StepModel::hierarchical_forward(PartWriter& parts, const Totals& totals) co
         const DomainLoad& domain = totals.loads.domains[domain_at(r)];
         const double elements = sums.elements[domain_at(r)] + domain.rail_elements;
         return rail_samples * elements * facts_.wire_bytes / stream + gpu.launch_s.value +
-               rail_samples * domain.codec_s[0];
+               rail_samples * (domain.codec_s[0] + (coded ? domain.plain_codec_s[0] : 0));
       });
-  if (rails) exchange_along_rails(reduced, totals, sums, true);
+  if (!rails) return;
+  if (coded) exchange_sizes(reduced, Barrier::rail);
+  exchange_along_rails(coded ? parts.add(Barrier::rail) : reduced, totals, sums, true);
 }
 
-void StepModel::hierarchical_backward(PartWriter& parts, const Totals& totals) const {
+void StepModel::hierarchical_backward(PartWriter& parts, const Totals& totals, bool coded) const {
   const double rail_samples = facts_.rank_batch * topology_.domains();
   const DomainSums sums = domain_sums(totals, 1);
-  if (topology_.domains() > 1) exchange_along_rails(parts.add(Barrier::rail), totals, sums, false);
+  if (topology_.domains() > 1) {
+    if (coded) exchange_sizes(parts.add(Barrier::rail), Barrier::rail);
+    exchange_along_rails(parts.add(Barrier::rail), totals, sums, false);
+  }
   exchange_in_domains(parts.kernels(Barrier::domain,
                                     [&](std::size_t r) {
-                                      return rail_samples *
-                                             totals.loads.domains[domain_at(r)].codec_s[1];
+                                      const DomainLoad& domain = totals.loads.domains[domain_at(r)];
+                                      return rail_samples * (domain.codec_s[1] +
+                                                             (coded ? domain.plain_codec_s[1] : 0));
                                     }),
                       totals, sums, false);
   parts.kernels(Barrier::none,

@@ -32,6 +32,7 @@ class StepModel {
 
   [[nodiscard]] std::size_t domain_at(std::size_t entry) const;
   [[nodiscard]] DomainSums domain_sums(const Totals& totals, std::size_t direction) const;
+  void exchange_sizes(std::vector<PartLoad>& ranks, Barrier barrier) const;
   void exchange_in_domains(std::vector<PartLoad>& parts, const Totals& totals,
                            const DomainSums& sums, bool forward) const;
   void exchange_along_rails(std::vector<PartLoad>& parts, const Totals& totals,
@@ -40,8 +41,8 @@ class StepModel {
   void input_dist(PartWriter& parts, const Totals& totals, Work work) const;
   void model_forward(PartWriter& parts, const Totals& totals, Work work) const;
   void network(PartWriter& parts, const Totals& totals, Work work, bool forward) const;
-  void hierarchical_forward(PartWriter& parts, const Totals& totals) const;
-  void hierarchical_backward(PartWriter& parts, const Totals& totals) const;
+  void hierarchical_forward(PartWriter& parts, const Totals& totals, bool coded) const;
+  void hierarchical_backward(PartWriter& parts, const Totals& totals, bool coded) const;
   void owner_kernels(PartWriter& parts, const Totals& totals, Work work, Stage stage) const;
   void allreduce(PartWriter& parts, const Totals& totals, const Schedule& schedule,
                  Work work) const;

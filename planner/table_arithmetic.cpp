@@ -104,7 +104,7 @@ class Arithmetic {
   }
   static void wire_line(FormArithmetic& form, const char* label, const LinkModel& link,
                         double bytes, const std::string& what) {
-    const double rate = link.bytes_per_s.value * link.efficiency.value;
+    const double rate = link.large_bytes_per_s();
     form.lines.push_back({label, fmt::format("{} = {}B / {}B/s", what, amount(bytes), amount(rate)),
                           rate > 0 ? bytes / rate : 0, "s"});
   }

@@ -48,6 +48,7 @@ void add_feature(TableFacts& facts, const Feature& feature) {
   if (feature.weighted) facts.weighted_keys += keys;
   if (is_pooled(feature.pooling)) {
     facts.pooled += feature.num_poolings;
+    facts.largest_pooled = std::max<double>(facts.largest_pooled, feature.num_poolings);
   } else {
     facts.unpooled += keys;
   }

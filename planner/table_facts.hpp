@@ -22,11 +22,12 @@ struct TableFacts {
   double state_row_bytes = 0;      ///< and of a row
   bool row_wise_state = false;     ///< column cuts make its owners exchange sums of g^2
 
-  double keys = 0;           ///< ids a sample
-  double weighted_keys = 0;  ///< of those, with an fp32 weight
-  double bags = 0;           ///< id lists a sample
-  double pooled = 0;         ///< pooled vectors a sample
-  double unpooled = 0;       ///< vectors a sample that are not pooled (concat, sequence)
+  double keys = 0;            ///< ids a sample
+  double weighted_keys = 0;   ///< of those, with an fp32 weight
+  double bags = 0;            ///< id lists a sample
+  double pooled = 0;          ///< pooled vectors a sample
+  double largest_pooled = 0;  ///< of those, of one feature
+  double unpooled = 0;        ///< vectors a sample that are not pooled (concat, sequence)
   /// Elements a sample the dense part takes in.
   double outputs() const { return (pooled + unpooled) * dim; }
 

@@ -11,6 +11,16 @@ double row_share(const TablePlacement& placement, std::int32_t j, double rows) {
   return static_cast<double>(placement.rows_in(j, static_cast<std::int64_t>(rows))) / rows;
 }
 
+double stored_bytes(const Table& table, double rows, double width) {
+  const double element =
+      static_cast<double>(bytes_of(table.dtype)) + 4.0 * table.optimizer.words_per_element;
+  return rows * (width * element + 4.0 * table.optimizer.words_per_row);
+}
+
+double stored_bytes(const Table& table) {
+  return stored_bytes(table, static_cast<double>(table.rows), table.dim);
+}
+
 void LargestOf::add(double bytes) {
   all_.push_back(bytes);
   most_ = std::max(most_, bytes);

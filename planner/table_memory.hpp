@@ -44,6 +44,11 @@ struct TableMemory {
 /// Share of a table's rows in row shard j; of a table without rows an equal one.
 [[nodiscard]] double row_share(const TablePlacement& placement, std::int32_t j, double rows);
 
+/// Bytes of weights and optimizer state of so many rows and columns of a table.
+[[nodiscard]] double stored_bytes(const Table& table, double rows, double width);
+/// Of the whole table.
+[[nodiscard]] double stored_bytes(const Table& table);
+
 /// The largest of a changing set of sizes.
 class LargestOf {
  public:

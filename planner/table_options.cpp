@@ -1,8 +1,10 @@
 #include "planner/table_options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
+#include "planner/codec_options.hpp"
 #include "planner/cost_constants.hpp"
 
 namespace shardscope {
@@ -143,6 +145,8 @@ class OptionMaker {
     option.columns = columns;
     option.blocks = blocks;
     option.everywhere = everywhere;
+    option.codecs = codecs_in(form);
+    if (option.codecs == CodecSlots{}) option.codecs.reset();
     std::vector<std::int32_t> owners(static_cast<std::size_t>(rows * columns));
     const std::int32_t per_block = option.cells_a_block();
     for (std::size_t i = 0; i < owners.size(); ++i) {
@@ -153,6 +157,21 @@ class OptionMaker {
     const LayoutLoads loads = price_common(option, placement);
     price_cells(option, placement, loads);
     options_.push_back(std::move(option));
+  }
+
+  /// What the prices make of the codecs allowed.
+  std::optional<CodecSlots> codecs_in(TableForm form) {
+    if (!context_.options.allowed_codecs.any() || prices_.empty()) return std::nullopt;
+    std::optional<CodecSlots>& slots = codecs_[static_cast<std::size_t>(form)];
+    if (slots) return slots;
+    const Exchange exchange =
+        form == TableForm::hierarchical ? Exchange::hierarchical : Exchange::flat;
+    const ClusterType cluster = form == TableForm::by_unique ? ClusterType::UB : ClusterType::RB;
+    slots =
+        cheapest_codecs(codec_options(context_.loads, context_.topology,
+                                      context_.options.allowed_codecs, table_, cluster, exchange),
+                        prices_);
+    return slots;
   }
 
   /// The table alone: seconds of what all ranks do, and its loads.
@@ -166,7 +185,8 @@ class OptionMaker {
     loads.domains.resize(static_cast<std::size_t>(domains));
     const Exchange exchange =
         option.form == TableForm::hierarchical ? Exchange::hierarchical : Exchange::flat;
-    context_.loads.add(loads, table_, placement, {exchange, true, nullptr}, 1);
+    context_.loads.add(loads, table_, placement,
+                       {exchange, true, option.codecs ? &*option.codecs : nullptr}, 1);
     const LoadFields fields = to_fields(loads);
     for (std::size_t i = 0; i < fields.size(); ++i)
       if (load_field_scope(i) == FieldScope::all && !prices_.empty())
@@ -219,6 +239,7 @@ class OptionMaker {
   const LoadFields& prices_;
   std::int32_t most_cells_;
   const TableFacts& facts_;
+  std::array<std::optional<CodecSlots>, kTableForms> codecs_;
   std::vector<TableOption> options_;
 };
 
@@ -260,6 +281,7 @@ TablePlacement placement_of(const Table& table, const TableOption& option,
       placement.row_cuts.push_back(std::min(table.rows, block * j));
   }
   placement.owners = owners;
+  placement.codecs = option.codecs;
   if (placement.cluster == ClusterType::RB)
     placement.exchange =
         option.form == TableForm::hierarchical ? Exchange::hierarchical : Exchange::flat;

@@ -2,6 +2,7 @@
 // The ways to cut and exchange one table that the planner considers, priced shard by shard.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "planner/placement_board.hpp"
@@ -16,9 +17,10 @@ struct TableOption {
   RowMapping mapping = RowMapping::modulo;
   std::int32_t rows = 1;
   std::int32_t columns = 1;
-  std::int32_t blocks = 0;        ///< domains it stands in; 0: cells go anywhere
-  bool everywhere = false;        ///< cell i stands on rank i (rows over all ranks)
-  std::vector<BoardShard> cells;  ///< by row, then column
+  std::optional<CodecSlots> codecs;  ///< none: the cluster's, or plain wires
+  std::int32_t blocks = 0;           ///< domains it stands in; 0: cells go anywhere
+  bool everywhere = false;           ///< cell i stands on rank i (rows over all ranks)
+  std::vector<BoardShard> cells;     ///< by row, then column
   std::vector<DomainSeconds> block_seconds;
   double block_bytes = 0;       ///< memory of every rank of a block's domain
   double everywhere_s = 0;      ///< what all ranks do for it

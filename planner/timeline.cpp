@@ -20,12 +20,6 @@ void raise(std::vector<double>& to, const std::vector<double>& from) {
   for (std::size_t r = 0; r < count; ++r) target[r] = std::max(target[r], source[r]);
 }
 
-/// Kernels, for which other streams' work can be in the way; exchanges are priced as wires.
-bool is_exchange_stage(Stage stage) {
-  return stage == Stage::input_dist || stage == Stage::network_forward ||
-         stage == Stage::network_backward || stage == Stage::allreduce;
-}
-
 /// Moves a begin back by the time that an exchange of `own` seconds, begun then, shares its wire
 /// with one of `other` seconds that ends at `until`. Nothing that grows makes the result fall.
 void share_wire(std::vector<double>& begin, const std::vector<double>& own,
@@ -187,7 +181,7 @@ std::int32_t Timeline::kernel_payer(std::size_t step) const {
   };
   for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
     const ScheduleStep& main = schedule_.steps[i];
-    if (main.stream >= side.stream || is_exchange_stage(main.stage) || main.next_batch) continue;
+    if (main.stream >= side.stream || is_exchange(main.stage) || main.next_batch) continue;
     if (before_[step][i] || before_[i][step]) continue;
     if (better(i)) payer = static_cast<std::int32_t>(i);
   }
@@ -205,12 +199,12 @@ void Timeline::find_contention() {
   for (std::size_t n = 0; n < count; ++n) {
     const std::size_t j = sequence_[n];
     const ScheduleStep& side = schedule_.steps[j];
-    if (!is_exchange_stage(side.stage)) continue;
+    if (!is_exchange(side.stage)) continue;
     std::vector<std::int32_t> last(256, -1);
     for (std::size_t m = n + 1; m < count; ++m) {
       const std::size_t i = sequence_[m];
       const ScheduleStep& main = schedule_.steps[i];
-      if (main.stream >= side.stream || !is_exchange_stage(main.stage)) continue;
+      if (main.stream >= side.stream || !is_exchange(main.stage)) continue;
       if (before_[i][j] || before_[j][i]) continue;
       last[main.stream] = static_cast<std::int32_t>(i);
       if (!side.next_batch) order_[i].shares_wires.push_back(static_cast<std::int32_t>(j));

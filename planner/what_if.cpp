@@ -19,19 +19,17 @@ namespace {
 /// Sums gather rounding errors of about 1e-16 an edit; a fresh sum now and then keeps them there.
 constexpr int kEditsBeforeFreshSums = 4096;
 
-bool same_presence(const SchedulePresence& a, const SchedulePresence& b) {
-  return a.dp == b.dp && a.rb == b.rb && a.ub == b.ub && a.dense == b.dense;
-}
-
 }  // namespace
 
 struct WhatIf::State {
   State(const Workload& w, const Topology& t, Layout l, const PredictOptions& o)
+      : State(w, t, std::move(l), o, workload_facts(w, t.ranks(), o.stats)) {}
+  State(const Workload& w, const Topology& t, Layout l, const PredictOptions& o, WorkloadFacts f)
       : workload(w),
         topology(t),
         layout(std::move(l)),
         options(o),
-        facts(workload_facts(workload, topology.ranks(), options.stats)),
+        facts(std::move(f)),
         executor(executor_model(options.executor, workload)),
         dense(dense_cost(workload, topology.gpu, executor, facts.rank_batch)),
         load_model(facts, topology, executor, options.codecs),
@@ -43,7 +41,7 @@ struct WhatIf::State {
   /// Runs the simulation of the current sums.
   double price() {
     const SchedulePresence now = present();
-    if (!timeline || !same_presence(now, presence)) {
+    if (!timeline || now != presence) {
       presence = now;
       schedule = executor_schedule(options.executor, options.schedule, presence);
       timeline = std::make_unique<Timeline>(schedule, topology.ranks(), topology.fast_domain,
@@ -105,6 +103,11 @@ Result<WhatIf> WhatIf::create(const Workload& workload, const Topology& topology
                               const PredictOptions& options) {
   if (Status status = check_sizes(workload, topology, layout); !status) return fail(status.error());
   return WhatIf(std::make_unique<State>(workload, topology, std::move(layout), options));
+}
+
+WhatIf WhatIf::create(const PlanContext& context, Layout layout) {
+  return WhatIf(std::make_unique<State>(context.workload, context.topology, std::move(layout),
+                                        context.options, context.facts));
 }
 
 const Layout& WhatIf::layout() const {

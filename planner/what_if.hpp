@@ -12,6 +12,7 @@
 #include "layout/topology.hpp"
 #include "layout/workload.hpp"
 #include "planner/cost_model.hpp"
+#include "planner/plan_context.hpp"
 
 namespace shardscope {
 
@@ -21,6 +22,8 @@ class WhatIf {
   /// Errors as predict()'s.
   [[nodiscard]] static Result<WhatIf> create(const Workload& workload, const Topology& topology,
                                              Layout layout, const PredictOptions& options);
+  /// The same from what planning has found of the workload already; the layout has its sizes.
+  [[nodiscard]] static WhatIf create(const PlanContext& context, Layout layout);
   WhatIf(WhatIf&&) noexcept;
   WhatIf& operator=(WhatIf&&) noexcept;
   ~WhatIf();

@@ -40,15 +40,6 @@ std::string place_of(const Session& session, const char* kind, std::int64_t id) 
   return fmt::format("{} ({} {})", session.path(), kind, id);
 }
 
-Result<std::vector<DocumentRecord>> list_documents(const Session& session, const char* table) {
-  const ReadAccess access(session);
-  return select(access.database(),
-                fmt::format("SELECT id, name, created_utc_ns FROM {} ORDER BY id", table),
-                [](const Statement& row) {
-                  return DocumentRecord{row.integer(0), row.text(1), row.integer(2)};
-                });
-}
-
 /// Runs an UPDATE of one layout, which must exist.
 template <class... Values>
 Status update_layout(const Session& session, std::int64_t id, const char* sql,
@@ -72,10 +63,6 @@ Result<Workload> load_workload(const Session& session, std::int64_t id) {
   return workload_from_json(*text, place_of(session, "workload", id));
 }
 
-Result<std::vector<DocumentRecord>> list_workloads(const Session& session) {
-  return list_documents(session, "workloads");
-}
-
 Result<std::int64_t> save_topology(const Session& session, const Topology& topology) {
   return save_document(session, "topologies", to_json(topology));
 }
@@ -84,10 +71,6 @@ Result<Topology> load_topology(const Session& session, std::int64_t id) {
   const Result<std::string> text = text_of(session, "topologies", "topology", id);
   if (!text) return fail(text.error());
   return topology_from_json(*text, place_of(session, "topology", id));
-}
-
-Result<std::vector<DocumentRecord>> list_topologies(const Session& session) {
-  return list_documents(session, "topologies");
 }
 
 Result<std::int64_t> save_layout(const Session& session, const Layout& layout,

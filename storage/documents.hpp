@@ -14,14 +14,6 @@
 
 namespace shardscope::storage {
 
-struct DocumentRecord {
-  std::int64_t id = 0;
-  std::string name;
-  std::int64_t created_utc_ns = 0;
-
-  friend bool operator==(const DocumentRecord&, const DocumentRecord&) = default;
-};
-
 /// A layout without its text.
 struct LayoutRecord {
   std::int64_t id = 0;
@@ -39,11 +31,9 @@ struct LayoutRecord {
 
 [[nodiscard]] Result<std::int64_t> save_workload(const Session& session, const Workload& workload);
 [[nodiscard]] Result<Workload> load_workload(const Session& session, std::int64_t id);
-[[nodiscard]] Result<std::vector<DocumentRecord>> list_workloads(const Session& session);
 
 [[nodiscard]] Result<std::int64_t> save_topology(const Session& session, const Topology& topology);
 [[nodiscard]] Result<Topology> load_topology(const Session& session, std::int64_t id);
-[[nodiscard]] Result<std::vector<DocumentRecord>> list_topologies(const Session& session);
 
 /// `workload` and `topology` are ids (topology may be 0). The parent is the latest layout of that
 /// workload with the name that layout.parent gives.

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "layout/result.hpp"
-#include "storage/sqlite/handles.hpp"
+#include "storage/file_descriptor.hpp"
 
 namespace shardscope::storage {
 

@@ -6,11 +6,13 @@
 #include <optional>
 #include <string>
 
+#include "tests/paths.hpp"
+
 namespace shardscope::test_data {
 
 /// Path of a file in ../shared/data.
 [[nodiscard]] inline std::string shared_path(const std::string& file) {
-  return std::string(SHARDSCOPE_SOURCE_DIR) + "/../shared/data/" + file;
+  return test::source_dir() + "/../shared/data/" + file;
 }
 
 /// The whole file; nothing when it is absent.

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -14,6 +13,7 @@
 #include "app/inputs.hpp"
 #include "app/machine.hpp"
 #include "app/run_setup.hpp"
+#include "app/text_table.hpp"
 #include "app/values.hpp"
 #include "layout/json.hpp"
 #include "layout/models.hpp"
@@ -68,22 +68,14 @@ Result<Topology> measured_topology(const CalibrateOptions& options) {
                  fmt::format("the cpu backend measures this host, not {} with {}", topology->name,
                              topology->gpu.name),
                  "--topology", "host-cpu[:HOSTSxRANKS]",
-                 "Calibrate on that machine with --backend cuda, or fit its traces with --from"});
+                 "Fit that machine's constants to its traces or to nccl-tests with --from"});
   }
   if (topology->ranks() < 2 || topology->ranks() > kMostMeasuredRanks) {
-    return fail({ErrorKind::usage, fmt::format("{} ranks cannot be measured", topology->ranks()),
+    return fail({ErrorKind::usage,
+                 fmt::format("{} cannot be measured", counted(topology->ranks(), "rank")),
                  "--ranks", fmt::format("2 to {}", kMostMeasuredRanks), ""});
   }
   return topology;
-}
-
-Status write_text(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (out) return {};
-  return fail({ErrorKind::runtime, "the file cannot be written", path, "",
-               "Choose a folder that exists and that you may write"});
 }
 
 /// Parts of which nothing was measured, in the order of the list.
@@ -158,10 +150,10 @@ Status calibrate_command(const CalibrateOptions& options) {
   auto file = from_files ? fitted_file(options, *topology) : measured_file(options, *topology);
   if (!file) return fail(file.error());
   const std::string out = options.out.empty() ? kDefaultFile : options.out;
-  if (Status written = write_text(out, storage::to_json(*file)); !written) return written;
+  if (Status written = write_text_file(out, storage::to_json(*file)); !written) return written;
   if (!options.topology_out.empty()) {
     const std::string text = to_json(calibrated(*topology, file->calibration));
-    if (Status written = write_text(options.topology_out, text); !written) return written;
+    if (Status written = write_text_file(options.topology_out, text); !written) return written;
   }
   if (options.json) {
     nlohmann::ordered_json json = calibration_json(*file);
@@ -172,7 +164,9 @@ Status calibrate_command(const CalibrateOptions& options) {
   const Console console = Console::of_stdout();
   fmt::print("{}  {}{}\n{}\n\n{}", console.bold(mode_word(Mode::measured)), file->topology,
              file->interrupted ? "  (stopped early)" : "",
-             from_files ? fmt::format("from {} files ({})", options.files.size(), options.from)
+             from_files ? fmt::format("from {} ({})",
+                                      counted(static_cast<long long>(options.files.size()), "file"),
+                                      options.from)
                         : fmt::format("{} ranks, {}/{}, thread CPU time", file->ranks,
                                       options.backend, options.comm),
              calibration_text(*file, *topology));

@@ -13,6 +13,8 @@
 #include "app/console.hpp"
 #include "app/fit_report.hpp"
 #include "app/inputs.hpp"
+#include "app/planning_codecs.hpp"
+#include "app/recorded_stats.hpp"
 #include "app/text_table.hpp"
 #include "layout/json.hpp"
 #include "layout/memory.hpp"
@@ -156,7 +158,8 @@ Status check_layout(const CheckOptions& options) {
   MemoryAccount memory;
   std::optional<LayoutShortage> shortage;
   if (geometry_is_sound(violations)) {
-    const PredictOptions how = predict_options({options.executor, {}});
+    PredictOptions how = measured_options(*inputs, {options.executor, {}});
+    if (Status known = measure_codecs_of(*inputs, *layout, how); !known) return known;
     memory = memory_of(inputs->workload, inputs->topology, *layout, options.executor);
     for (Violation& warning : layout_warnings(inputs->workload, inputs->topology, *layout, how))
       violations.push_back(std::move(warning));

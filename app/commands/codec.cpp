@@ -107,7 +107,7 @@ nlohmann::ordered_json measurement_json(const CodecMeasurement& one) {
 void print_table(const std::vector<CodecMeasurement>& measured, const CodecOptions& options) {
   const Console console = Console::of_stdout();
   const CodecMeasurement& first = measured.front();
-  fmt::print("{} rows x {}, {}; largest error wanted {:.6g}{}\n", grouped(first.shape.rows),
+  fmt::print("{} x {}, {}; largest error wanted {:.6g}{}\n", counted(first.shape.rows, "row"),
              first.shape.dim, bytes_text(static_cast<double>(first.value_bytes())), first.bound_abs,
              options.absolute ? "" : fmt::format(" ({:g} of the range)", options.bound));
   TextTable table({{"codec", Align::left},

@@ -50,13 +50,15 @@ void print_comparison(const CompareOptions& options, const CompareJob& job, cons
   print_side("A", job.a, outcome.a);
   print_side("B", job.b, outcome.b);
   fmt::print("\n{}\n", console.bold(ratio_line(*outcome.ratio)));
-  fmt::print("{} pairs of blocks of {} iterations, {} looks; {}.\n", outcome.ratio->pairs,
-             outcome.block_iterations, outcome.ratio->looks, reason_text(options, *outcome.ratio));
-  fmt::print("{} settling iterations left out; {}.\n", outcome.dropped_iterations,
+  fmt::print("{}", medians_apart_text(outcome));
+  fmt::print("{} of blocks of {}, {}; {}.\n", counted(outcome.ratio->pairs, "pair"),
+             counted(outcome.block_iterations, "iteration"), counted(outcome.ratio->looks, "look"),
+             reason_text(options, *outcome.ratio));
+  fmt::print("{} left out; {}.\n", counted(outcome.dropped_iterations, "settling iteration"),
              outcome.resident && outcome.trades == 0 ? "both layouts stayed in memory"
              : outcome.resident
-                 ? fmt::format("the layouts traded engines {} times, {} in all, left out",
-                               outcome.trades, duration_text(outcome.swap_s))
+                 ? fmt::format("the layouts traded engines {}, {} in all, left out",
+                               counted(outcome.trades, "time"), duration_text(outcome.swap_s))
                  : fmt::format("layouts were swapped between blocks, {} in all, left out",
                                duration_text(outcome.swap_s)));
   fmt::print("\n{}\n\n{}\n{}\nSession: {}\n", done.sentence,

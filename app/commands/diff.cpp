@@ -5,8 +5,10 @@
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/inputs.hpp"
+#include "app/planning_codecs.hpp"
 #include "app/prediction_report.hpp"
 #include "app/priced_inputs.hpp"
+#include "app/recorded_stats.hpp"
 #include "app/report.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
@@ -24,10 +26,11 @@ struct Side {
   Prediction prediction;
 };
 
-Result<Side> side_of(const std::string& name, const Inputs& inputs, const PredictOptions& how,
+Result<Side> side_of(const std::string& name, const Inputs& inputs, PredictOptions& how,
                      bool json) {
   Result<Layout> layout = load_valid_layout(name, inputs, how, json);
   if (!layout) return fail(layout.error());
+  if (Status known = measure_codecs_of(inputs, *layout, how); !known) return fail(known.error());
   Result<Prediction> prediction = predict(inputs.workload, inputs.topology, *layout, how);
   if (!prediction) return fail(prediction.error());
   return Side{std::move(*layout), std::move(*prediction)};
@@ -53,9 +56,10 @@ void print_diff(const Inputs& inputs, const PredictOptions& how, const Side& a, 
                    most = std::max(most, bytes);
                  return most;
                }())));
-  fmt::print("\n{} table{} change{}, {} shards and {} move\n\n", diff.tables.size(),
-             diff.tables.size() == 1 ? "" : "s", diff.tables.size() == 1 ? "s" : "",
-             grouped(diff.moved_shards), bytes_text(diff.moved_bytes));
+  const auto changed = static_cast<long long>(diff.tables.size());
+  fmt::print("\n{} change{}, {} and {} move\n\n", counted(changed, "table"),
+             changed == 1 ? "s" : "", counted(diff.moved_shards, "shard"),
+             bytes_text(diff.moved_bytes));
   TextTable table(
       {{"table", Align::left}, {"moves"}, {"shards"}, {"A", Align::left}, {"B", Align::left}});
   for (std::size_t i = 0; i < diff.tables.size() && i < kTablesShown; ++i) {
@@ -104,7 +108,7 @@ void print_diff_json(const Inputs& inputs, const PredictOptions& how, const Side
 Status diff_command(const DiffOptions& options) {
   const Result<Inputs> inputs = load_inputs(options.inputs);
   if (!inputs) return fail(inputs.error());
-  const PredictOptions how = predict_options(options.how);
+  PredictOptions how = measured_options(*inputs, options.how);
   const Result<Side> a = side_of(options.layouts[0], *inputs, how, options.json);
   if (!a) return fail(a.error());
   const Result<Side> b = side_of(options.layouts[1], *inputs, how, options.json);

@@ -4,14 +4,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/codec_report.hpp"
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/fit_report.hpp"
+#include "app/planning_codecs.hpp"
 #include "app/prediction_report.hpp"
 #include "app/priced_inputs.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
 #include "layout/names.hpp"
+#include "planner/codec_search.hpp"
 #include "planner/layout_warnings.hpp"
 #include "planner/table_arithmetic.hpp"
 
@@ -27,6 +30,9 @@ struct ExplainReport {
   const std::vector<Violation>& warnings;
   std::string table;  ///< whose arithmetic is shown; empty: none
   const std::vector<FormArithmetic>& forms;
+  const std::vector<CodecAccount>& codecs;
+  /// Iteration with the codecs that pay, which `codecs` is then about; 0: none were asked for.
+  double coded_s = 0;
 };
 
 const std::string& name_of(const Inputs& inputs, std::int32_t table) {
@@ -107,6 +113,9 @@ void print_explanation(const ExplainReport& report) {
   print_limits(report);
   print_tables(report);
   print_edits(report);
+  if (report.coded_s > 0)
+    fmt::print("With the codecs that pay: {}\n", saved(report.coded_s, report.found.iteration_s));
+  if (!report.codecs.empty()) fmt::print("{}\n", codec_accounts_text(report.inputs, report.codecs));
   if (!report.forms.empty()) print_arithmetic(report);
 }
 
@@ -158,16 +167,21 @@ void print_explanation_json(const ExplainReport& report) {
                              {"predicted_ms", edit.seconds * 1e3}});
   json["warnings"] = warnings_json(report.warnings, report.inputs.workload);
   if (!report.forms.empty()) json["arithmetic"] = arithmetic_json(report);
+  if (report.coded_s > 0) json["coded_ms"] = report.coded_s * 1e3;
+  if (!report.codecs.empty()) json["codecs"] = codec_accounts_json(report.inputs, report.codecs);
   fmt::print("{}\n", json.dump(2));
 }
 
 }  // namespace
 
 Status explain_command(const ExplainOptions& options) {
-  const Result<PricedInputs> priced =
-      load_priced_inputs(options.inputs, options.how, options.layout, options.json);
+  Result<PricedInputs> priced =
+      load_priced_inputs(options.inputs, options.how, options.layout, options.json, options.wire);
   if (!priced) return fail(priced.error());
   const auto& [inputs, how, layout] = *priced;
+  PredictOptions with_codecs = how;
+  if (Status allowed = allow_codecs(inputs, options.codecs, 1, with_codecs); !allowed)
+    return allowed;
   const Result<Explanation> found = explain_layout(inputs.workload, inputs.topology, layout, how);
   if (!found) return fail(found.error());
   const std::vector<Violation> warnings =
@@ -184,7 +198,13 @@ Status explain_command(const ExplainOptions& options) {
     if (!arithmetic) return fail(arithmetic.error());
     forms = std::move(*arithmetic);
   }
-  const ExplainReport report{inputs, how, layout, *found, warnings, name, forms};
+  const PlanContext context(inputs.workload, inputs.topology, with_codecs);
+  const Layout coded = with_paying_codecs(context, layout, [] { return true; });
+  const std::vector<CodecAccount> codecs = codec_accounts(context, coded);
+  double coded_s = 0;
+  if (with_codecs.allowed_codecs.any())
+    coded_s = *predicted_seconds(inputs.workload, inputs.topology, coded, with_codecs);
+  const ExplainReport report{inputs, how, layout, *found, warnings, name, forms, codecs, coded_s};
   options.json ? print_explanation_json(report) : print_explanation(report);
   return {};
 }

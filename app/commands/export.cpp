@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -103,13 +102,7 @@ Result<Exported> from_file(const ExportOptions& options) {
 }
 
 Status write_file(const std::string& path, const std::string& text, Outcome& outcome) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) {
-    return fail({ErrorKind::runtime, "the file cannot be written", path, "",
-                 "Choose a folder that exists and that you may write"});
-  }
+  if (Status written = write_text_file(path, text); !written) return written;
   outcome.files.push_back(path);
   return {};
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "app/commands/commands.hpp"
@@ -46,15 +45,6 @@ Result<storage::KernelMap> map_of(const ImportOptions& options) {
   return storage::parse_kernel_map(*text, options.kernel_map);
 }
 
-Status write_text(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (out) return {};
-  return fail({ErrorKind::runtime, "the file cannot be written", path, "",
-               "Choose a folder that exists and that you may write"});
-}
-
 /// The values that --out, --workload-out and --topology-out name.
 Status write_outputs(const ImportOptions& options, const storage::Imported& imported) {
   if (options.out.empty() && options.workload_out.empty() && options.topology_out.empty()) {
@@ -65,7 +55,7 @@ Status write_outputs(const ImportOptions& options, const storage::Imported& impo
       index < imported.plans.size() ? &imported.plans[index] : nullptr;
   const auto put = [&](const std::string& path, const auto* value, const char* what) -> Status {
     if (path.empty()) return {};
-    if (value != nullptr) return write_text(path, to_json(*value) + "\n");
+    if (value != nullptr) return write_text_file(path, to_json(*value) + "\n");
     return fail({ErrorKind::usage, fmt::format("the import gave no {} to write", what), path,
                  "a file with sizes, or --workload", ""});
   };

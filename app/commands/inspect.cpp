@@ -87,7 +87,9 @@ void print_run(const RunContents& inspected) {
                    ? ""
                    : fmt::format(", tracing costs {:+.2f} %", run.tracing_overhead * 100));
   }
-  if (run.dropped > 0) fmt::print("{} records were lost\n", grouped(run.dropped));
+  if (run.dropped > 0) {
+    fmt::print("{} lost on the way to the session\n", counted(run.dropped, "record"));
+  }
   if (inspected.stages.iterations > 0) {
     fmt::print("\n{}\n{}", stage_table_text(inspected.stages),
                rank_bars_text(inspected.stages, std::min(console.width - 30, 60)));
@@ -100,9 +102,9 @@ void print_comparisons(const std::vector<storage::ComparisonRecord>& comparisons
   for (const storage::ComparisonRecord& one : comparisons) {
     fmt::print("\nComparison {}  {}  {} (run {}) with {} (run {})\n", one.id, upper(one.mode),
                one.label_a, one.run_a, one.label_b, one.run_b);
-    fmt::print("B/A = {:.3f}  ({:.3f} to {:.3f}, {:.0f} %)  {} pairs of blocks, ended by {}\n{}\n",
-               one.ratio, one.low, one.high, one.confidence * 100, one.blocks, one.reason,
-               one.sentence);
+    fmt::print("B/A = {:.3f}  ({:.3f} to {:.3f}, {:.0f} %)  {} of blocks, ended by {}\n{}\n",
+               one.ratio, one.low, one.high, one.confidence * 100, counted(one.blocks, "pair"),
+               one.reason, one.sentence);
   }
 }
 

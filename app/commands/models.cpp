@@ -93,8 +93,9 @@ std::string hotness_text(const Feature& feature) {
 
 void print_model(const Workload& model) {
   const ModelFacts facts = facts_of(model);
-  fmt::print("{}: {} parameters in {} tables, {} of weights, global batch {}\n{}\n\n", model.name,
-             count_text(facts.elements), model.tables.size(), bytes_text(facts.bytes),
+  fmt::print("{}: {} parameters in {}, {} of weights, global batch {}\n{}\n\n", model.name,
+             count_text(facts.elements),
+             counted(static_cast<long long>(model.tables.size()), "table"), bytes_text(facts.bytes),
              grouped(model.global_batch), model.source);
   TextTable table({{"table", Align::left},
                    {"rows"},

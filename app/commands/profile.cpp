@@ -12,6 +12,7 @@
 #include "app/gpu_trace.hpp"
 #include "app/jobs/profile_job.hpp"
 #include "app/jobs/simulate_job.hpp"
+#include "app/planning_codecs.hpp"
 #include "app/prediction_report.hpp"
 #include "app/priced_inputs.hpp"
 #include "app/report.hpp"
@@ -40,9 +41,10 @@ void print_profile(const ProfileReport& report) {
   fmt::print("{}  layout {}{}\n{}\n\n", console.bold(mode_word(report.done.mode)),
              report.layout.name, outcome.interrupted ? "  (stopped early)" : "",
              run_line(report.options.run, report.inputs));
-  fmt::print("iteration      {} ms  (blocks {} to {} ms; {} iterations, {} of warm-up left out)\n",
+  fmt::print("iteration      {} ms  (blocks {} to {} ms; {}, {} of warm-up left out)\n",
              ms_text(outcome.iteration_ms), ms_text(outcome.fastest_block_ms),
-             ms_text(outcome.slowest_block_ms), outcome.iterations, outcome.warm_up_iterations);
+             ms_text(outcome.slowest_block_ms), counted(outcome.iterations, "iteration"),
+             outcome.warm_up_iterations);
   fmt::print("throughput     {} samples/s\n",
              grouped(static_cast<long long>(outcome.samples_per_s)));
   fmt::print("critical path  {} ms  (longest chain of the slowest ranks' busy times)\n",
@@ -56,6 +58,11 @@ void print_profile(const ProfileReport& report) {
     fmt::print("memory         {} on the fullest rank ({})\n",
                bytes_text(static_cast<double>(*fullest)),
                fullest - report.done.memory_bytes.begin());
+  }
+  if (report.options.run.graphs) {
+    const engine::GraphCounts& graphs = report.done.graphs;
+    fmt::print("graphs         {} launches, {} stages without ({} did not fit their graph)\n",
+               graphs.launched, graphs.direct + graphs.overflows, graphs.overflows);
   }
   if (report.inputs.workload.dense.interaction != Interaction::none) {
     fmt::print("loss           {:.4f} after the last iteration\n", outcome.loss);
@@ -80,7 +87,11 @@ Status profile_simulated(const ProfileOptions& options) {
   if (!coded) return fail(coded.error());
   const Layout& layout = coded->layout;
   PredictOptions how = priced->how;
-  if (coded->tuned) how.codecs = profiles_of(coded->tuned->tables);
+  if (coded->tuned) {
+    how.codecs = profiles_of(coded->tuned->tables);
+  } else if (!options.codecs.codec.empty()) {
+    if (Status known = measure_codecs_of(inputs, layout, how); !known) return known;
+  }
   Result<std::unique_ptr<OpenSession>> session = OpenSession::open(options.session, "profile");
   if (!session) return fail(session.error());
   const Result<Simulated> done = run_simulation(options.run, how, inputs, layout, **session);

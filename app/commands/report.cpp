@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
 #include "app/commands/commands.hpp"
 #include "app/html_pictures.hpp"
+#include "app/inputs.hpp"
 #include "app/stage_comparison.hpp"
 #include "app/text_table.hpp"
 #include "layout/check.hpp"
@@ -137,11 +137,11 @@ std::string environment_html(const std::string& text) {
 std::string run_html(const ReportedRun& run) {
   const storage::RunRecord& record = run.record;
   std::string html = fmt::format(
-      "<h2 id=\"run{}\">Run {}: {} <span class=\"mode {}\">{}</span></h2><p>{} on {}, {} ranks, "
+      "<h2 id=\"run{}\">Run {}: {} <span class=\"mode {}\">{}</span></h2><p>{} on {}, {}, "
       "batch {}, executor {}, {}/{}, schedule {}, seed {}{}</p>",
       record.id, record.id, html_text(record.layout_name), html_text(record.mode),
       html_text(record.mode), html_text(record.workload_name), html_text(record.topology_name),
-      record.ranks, grouped(record.global_batch), html_text(record.executor),
+      counted(record.ranks, "rank"), grouped(record.global_batch), html_text(record.executor),
       html_text(record.backend), html_text(record.comm), html_text(record.schedule),
       html_text(record.seed),
       record.rows_cap > 0 ? fmt::format(", rows capped at {}", grouped(record.rows_cap)) : "");
@@ -176,12 +176,13 @@ std::string run_html(const ReportedRun& run) {
 std::string comparison_html(const storage::ComparisonRecord& one) {
   return fmt::format(
              "<h2>{} with {} <span class=\"mode {}\">{}</span></h2><p><b>{}</b></p><p>B / A = "
-             "{:.3f}, {:.3f} to {:.3f} at {:.0f} %, {} pairs of blocks. A is <a "
+             "{:.3f}, {:.3f} to {:.3f} at {:.0f} %, {} of blocks. A is <a "
              "href=\"#run{}\">run "
              "{}</a>, B <a href=\"#run{}\">run {}</a>.</p>",
              html_text(one.label_a), html_text(one.label_b), html_text(one.mode),
              html_text(one.mode), html_text(one.sentence), one.ratio, one.low, one.high,
-             one.confidence * 100, one.blocks, one.run_a, one.run_a, one.run_b, one.run_b) +
+             one.confidence * 100, counted(one.blocks, "pair"), one.run_a, one.run_a, one.run_b,
+             one.run_b) +
          interval_svg(one.ratio, one.low, one.high);
 }
 
@@ -238,20 +239,16 @@ Status report_command(const ReportOptions& options) {
     if (!run) return fail(run.error());
     runs.push_back(std::move(*run));
   }
-  std::ofstream out(options.out, std::ios::binary);
-  out << page(options.session, runs, *comparisons);
-  out.close();
-  if (!out) {
-    return fail({ErrorKind::runtime, "the report cannot be written", options.out, "",
-                 "Choose a folder that exists and that you may write"});
-  }
+  const std::string html = page(options.session, runs, *comparisons);
+  if (Status written = write_text_file(options.out, html, "the report"); !written) return written;
   if (options.json) {
     const nlohmann::ordered_json json = {
         {"file", options.out}, {"runs", runs.size()}, {"comparisons", comparisons->size()}};
     fmt::print("{}\n", json.dump(2));
   } else {
-    fmt::print("wrote  {}  ({} runs, {} comparisons)\n", options.out, runs.size(),
-               comparisons->size());
+    fmt::print("wrote  {}  ({}, {})\n", options.out,
+               counted(static_cast<long long>(runs.size()), "run"),
+               counted(static_cast<long long>(comparisons->size()), "comparison"));
   }
   return {};
 }

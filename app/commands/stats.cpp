@@ -32,8 +32,10 @@ std::string unique_share_text(const TableStats& stats) {
 
 void print_stats(const Inputs& inputs, const StatsOptions& options,
                  const std::vector<TableStats>& all, const std::string& session) {
-  fmt::print("{}: {} global batches of {} samples, seed {}{}\n\n", inputs.workload.name,
-             options.iterations, grouped(inputs.workload.global_batch), options.seed,
+  fmt::print("{}: {} of {}, seed {}{}\n\n", inputs.workload.name,
+             options.iterations == 1 ? std::string("1 global batch")
+                                     : grouped(options.iterations) + " global batches",
+             counted(inputs.workload.global_batch, "sample"), options.seed,
              inputs.workload.rows_cap > 0
                  ? fmt::format(", rows capped at {}", grouped(inputs.workload.rows_cap))
                  : "");

@@ -12,6 +12,7 @@
 #include "app/inputs.hpp"
 #include "app/interrupt.hpp"
 #include "app/progress.hpp"
+#include "app/recorded_stats.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
 #include "layout/names.hpp"
@@ -139,14 +140,14 @@ void print_reasons(const std::vector<SweepRow>& rows) {
     if (row.fits || std::find(said.begin(), said.end(), row.why_not) != said.end()) continue;
     if (said.empty()) fmt::print("\n");
     said.push_back(row.why_not);
-    fmt::print("{} nodes, batch {}, {}: {}\n", row.what.nodes, grouped(row.what.batch),
+    fmt::print("{}, batch {}, {}: {}\n", counted(row.what.nodes, "node"), grouped(row.what.batch),
                row.what.planner, row.why_not);
   }
 }
 
 std::string case_text(const SweepRow& row) {
-  return fmt::format("{} nodes, batch {}, {}: {}", row.what.nodes, grouped(row.what.batch),
-                     row.what.planner,
+  return fmt::format("{}, batch {}, {}: {}", counted(row.what.nodes, "node"),
+                     grouped(row.what.batch), row.what.planner,
                      row.fits ? ms_text(row.predicted_s * 1e3) + " ms" : "does not fit");
 }
 
@@ -158,14 +159,15 @@ Status sweep_command(const SweepOptions& options) {
   if (!inputs) return fail(inputs.error());
   const Result<SweepAxes> axes = axes_of(options);
   if (!axes) return fail(axes.error());
-  const PredictOptions how = predict_options(options.how);
+  const PredictOptions how = measured_options(*inputs, options.how);
   std::ofstream csv;
+  const auto unwritten = [&] { return !options.csv.empty() && !csv; };
+  const Error unwritable{ErrorKind::runtime, "the CSV cannot be written", options.csv, "",
+                         "Choose a folder that exists, that you may write and that has room"};
   if (!options.csv.empty()) {
     csv.open(options.csv);
     csv << kCsvHeader << std::flush;
-    if (!csv)
-      return fail({ErrorKind::runtime, "the CSV cannot be written", options.csv, "",
-                   "Choose a folder that exists and that you may write"});
+    if (unwritten()) return fail(unwritable);
   }
   Progress progress("sweep");
   std::vector<SweepRow> rows;
@@ -178,8 +180,9 @@ Status sweep_command(const SweepOptions& options) {
         if (csv.is_open()) csv << csv_line(row) << std::flush;
         progress.update(static_cast<double>(rows.size()) / all, case_text(row));
       },
-      [&] { return !interrupt.requested(); });
+      [&] { return !interrupt.requested() && !unwritten(); });
   progress.finish();
+  if (unwritten()) return fail(unwritable);
   if (!done) return fail(done.error());
   const bool stopped = rows.size() < sweep_size(*axes);
   if (options.json) {

@@ -71,10 +71,10 @@ void add_link(TextTable& table, const std::string& name, const LinkModel& link) 
 }
 
 void print_topology(const Topology& topology) {
-  fmt::print(
-      "{}: {} hosts x {} GPUs ({}), {} ranks in fast domains of {}; {} kept free on each\n\n",
-      topology.name, topology.hosts, topology.gpus_per_host, topology.gpu.name, topology.ranks(),
-      topology.fast_domain, bytes_text(static_cast<double>(topology.reserve_bytes)));
+  fmt::print("{}: {} x {} ({}), {} in fast domains of {}; {} kept free on each\n\n", topology.name,
+             counted(topology.hosts, "host"), counted(topology.gpus_per_host, "GPU"),
+             topology.gpu.name, counted(topology.ranks(), "rank"), topology.fast_domain,
+             bytes_text(static_cast<double>(topology.reserve_bytes)));
   TextTable table({{"number", Align::left},
                    {"value"},
                    {"origin", Align::left},

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/console_watch.hpp"
+#include "app/inputs.hpp"
 #include "app/jobs/train_job.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
@@ -33,7 +33,7 @@ void print_training(const TrainJob& job, const Trained& done, const std::string&
     fmt::print("; no model reaches an AUC above {:.4f} on this task", *done.ceiling);
   fmt::print(".\n");
   if (done.distinct_batches < done.curve.back().iteration) {
-    fmt::print("Batches repeat after {} iterations.\n", done.distinct_batches);
+    fmt::print("Batches repeat after {}.\n", counted(done.distinct_batches, "iteration"));
   }
   fmt::print("\nSession: {} (run {})\n", session, done.run);
 }
@@ -41,17 +41,15 @@ void print_training(const TrainJob& job, const Trained& done, const std::string&
 /// A line an evaluation; figures that were not computed are empty.
 Status write_curve(const std::string& path, const Trained& done) {
   if (path.empty()) return {};
-  std::ofstream file(path);
-  file << "iteration,samples,train_loss,loss,auc\n";
+  std::string csv = "iteration,samples,train_loss,loss,auc\n";
   const auto figure = [](double value) {
     return std::isnan(value) ? std::string() : fmt::format("{:.9g}", value);
   };
   for (const CurveRow& row : done.curve) {
-    file << fmt::format("{},{},{},{},{}\n", row.iteration, row.samples, figure(row.train_loss),
-                        figure(row.held_out.loss), figure(row.held_out.auc));
+    csv += fmt::format("{},{},{},{},{}\n", row.iteration, row.samples, figure(row.train_loss),
+                       figure(row.held_out.loss), figure(row.held_out.auc));
   }
-  if (file.flush()) return {};
-  return fail({ErrorKind::runtime, "the curve cannot be written", path, "", ""});
+  return write_text_file(path, csv, "the curve");
 }
 
 }  // namespace

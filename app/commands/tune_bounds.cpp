@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -8,6 +7,7 @@
 #include "app/coded_layout.hpp"
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
+#include "app/inputs.hpp"
 #include "app/text_table.hpp"
 #include "layout/json.hpp"
 #include "planner/cost_model.hpp"
@@ -89,13 +89,8 @@ Status tune_bounds(const TuneBoundsOptions& options) {
   if (!layout) return fail(layout.error());
   const Result<Tuned> tuned = tune(options, *inputs, *layout);
   if (!tuned) return fail(tuned.error());
-  if (!options.save.empty()) {
-    std::ofstream file(options.save);
-    file << to_json(tuned->codecs.layout) << '\n';
-    if (!file) {
-      return fail({ErrorKind::runtime, "the layout cannot be written", options.save, "", ""});
-    }
-  }
+  const Status saved = save_layout_file(options.save, tuned->codecs.layout);
+  if (!saved) return saved;
   if (options.json) {
     fmt::print("{}\n", tuned_json(*inputs, *tuned).dump(2));
   } else {

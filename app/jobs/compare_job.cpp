@@ -117,7 +117,7 @@ Result<engine::ComparisonOutcome> run_both(const CompareJob& job, const TwoEngin
   config.iterations = job.run.iterations;
   config.trade_s = trade_seconds(job);
   return engine::comparison_run(a, b, config, [&](const engine::ComparisonProgress& now) {
-    std::string detail = fmt::format("{} pairs", now.pairs);
+    std::string detail = counted(now.pairs, "pair");
     if (now.running) {
       detail += fmt::format(", B/A {:.3f} ({:.3f} to {:.3f})", now.running->estimate,
                             now.running->low, now.running->high);
@@ -208,6 +208,16 @@ Result<Compared> run_comparison(const CompareJob& job, JobOutput& output, JobWat
   return done;
 }
 
+std::string medians_apart_text(const engine::ComparisonOutcome& outcome) {
+  if (!outcome.ratio || outcome.ratio->ratio.contains(outcome.medians_ratio())) return {};
+  return fmt::format(
+      "The two ms are medians of all blocks of a side: they alone would say {:.3f}. The ratio "
+      "pairs "
+      "blocks that ran\nnext to each other; this machine's speed changed in between, so trust the "
+      "ratio.\n",
+      outcome.medians_ratio());
+}
+
 nlohmann::ordered_json comparison_json(const CompareJob& job, const Compared& done) {
   const engine::ComparisonOutcome& outcome = done.outcome;
   return {{"mode", to_string(done.mode)},
@@ -216,6 +226,7 @@ nlohmann::ordered_json comparison_json(const CompareJob& job, const Compared& do
           {"rows_cap", job.inputs.workload.rows_cap},
           {"topology", job.inputs.topology.name},
           {"ratio", interval_json(outcome.ratio->ratio)},
+          {"medians_ratio", outcome.medians_ratio()},
           {"reason", to_string(outcome.ratio->reason)},
           {"target_reached", outcome.ratio->target_reached},
           {"pairs", outcome.ratio->pairs},

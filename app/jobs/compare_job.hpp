@@ -33,6 +33,11 @@ struct Compared {
 [[nodiscard]] Result<Compared> run_comparison(const CompareJob& job, JobOutput& output,
                                               JobWatch& watch);
 
+/// Why the sides' times contradict the ratio; empty where they lie in its interval. On a machine
+/// whose speed changes, medians of all of A's and all of B's blocks may tell another story than
+/// pairs of blocks that ran next to each other.
+[[nodiscard]] std::string medians_apart_text(const engine::ComparisonOutcome& outcome);
+
 /// The figures of `compare --json`, without the session.
 [[nodiscard]] nlohmann::ordered_json comparison_json(const CompareJob& job, const Compared& done);
 

@@ -72,8 +72,8 @@ Result<Profiled> run_profile(engine::Engine& engine, const RunOptions& options,
   if (const Status kept = output.status(); !kept) return fail(kept.error());
   if (!outcome) return fail(outcome.error());
   if (!ended) return fail(ended.error());
-  return Profiled{std::move(*outcome), engine.mode(), engine.arena_peak_bytes(), (*recorder)->run(),
-                  trace != nullptr};
+  return Profiled{std::move(*outcome), engine.mode(),         engine.arena_peak_bytes(),
+                  (*recorder)->run(),  engine.graph_counts(), trace != nullptr};
 }
 
 nlohmann::ordered_json profile_json(const Inputs& inputs, const Layout& layout,
@@ -101,6 +101,12 @@ nlohmann::ordered_json profile_json(const Inputs& inputs, const Layout& layout,
                                  {"dropped_spans", outcome.dropped_spans},
                                  {"interrupted", outcome.interrupted},
                                  {"run", done.run}};
+  const engine::GraphCounts& graphs = done.graphs;
+  if (graphs.direct + graphs.launched + graphs.overflows > 0) {
+    json["graphs"] = {{"launched", graphs.launched},
+                      {"without", graphs.direct + graphs.overflows},
+                      {"did_not_fit", graphs.overflows}};
+  }
   if (done.gpu_traced) {
     json["gpu_traced"] = true;
     for (const char* figure : {"samples_per_s", "iteration_ms", "critical_path_ms"}) {

@@ -20,6 +20,7 @@ struct Profiled {
   Mode mode = Mode::measured;
   std::vector<std::int64_t> memory_bytes;  ///< peak by rank
   std::int64_t run = 0;                    ///< as the records' sink numbered it
+  engine::GraphCounts graphs;              ///< of --graphs
   bool gpu_traced = false;                 ///< its times are no measure
 };
 

@@ -70,7 +70,10 @@ class Engine {
     }
     queue_.shut();
     desktop_.reset();
-    return desk_.close();
+    Status closed = desk_.close();
+    // Whoever feeds this by hand or by mistake is told what was expected.
+    if (closed && broken_) return fail(*broken_);
+    return closed;
   }
 
  private:
@@ -81,7 +84,7 @@ class Engine {
     } else if (const auto* refused = std::get_if<Refused>(&event.what)) {
       if (from == 0) tell(service::Failure{refused->id, refused->error});
     } else {
-      from == 0 ? part_from_desktop() : bury(from);
+      from == 0 ? part_from_desktop(std::get<PeerClosed>(event.what).error) : bury(from);
     }
   }
 
@@ -182,8 +185,13 @@ class Engine {
     return true;
   }
 
-  void part_from_desktop() {
+  void part_from_desktop(const std::optional<Error>& error) {
     desktop_gone_ = true;
+    if (error) {
+      broken_ = error;
+      broken_->expected = "the messages of a desktop (docs/protocol.md)";
+      broken_->cure = "shardscope-gui starts this program itself, here or through ssh";
+    }
     for (auto& [job, worker] : workers_) {
       [[maybe_unused]] const Status sent = worker.channel->send(service::CancelJob{0, job});
       worker.kill_at = Clock::now() + kFarewellGrace;
@@ -322,6 +330,7 @@ class Engine {
   SessionDesk desk_;
   bool greeted_ = false;
   bool desktop_gone_ = false;
+  std::optional<Error> broken_;  ///< why the conversation could not go on
   std::unique_ptr<service::Channel> desktop_;
   std::map<std::int64_t, Worker> workers_;  ///< by job
 };

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,16 +18,19 @@ namespace {
 constexpr double kRounding = 0.0005;
 constexpr double kPreciseShare = 0.01;
 
-/// Upper bound of "(low,high]".
-std::optional<double> upper_bound_of(std::string_view bin) {
+/// Bounds of "(low,high]".
+std::optional<std::pair<double, double>> bounds_of(std::string_view bin) {
   const std::size_t comma = bin.find(',');
   if (comma == std::string_view::npos || bin.front() != '(' || bin.back() != ']') return {};
+  const auto low = parse_number(bin.substr(1, comma - 1));
   const std::string_view high = bin.substr(comma + 1, bin.size() - comma - 2);
-  if (high == "inf") return std::numeric_limits<double>::infinity();
-  return parse_number(high);
+  const auto until =
+      high == "inf" ? std::optional(std::numeric_limits<double>::infinity()) : parse_number(high);
+  if (!low || !until || !(*low < *until)) return {};
+  return std::pair(*low, *until);
 }
 
-/// A histogram by upper bound.
+/// A histogram by upper bound. Where the bin below is left out, nothing lies in it.
 std::map<double, double> read_histogram(JsonFields& batch, const char* name) {
   std::map<double, double> shares;
   const JsonValue* value = batch.take(name, Need::required);
@@ -37,11 +41,12 @@ std::map<double, double> read_histogram(JsonFields& batch, const char* name) {
   }
   for (const auto& [bin, share] : *value->object()) {
     const std::string path = batch.path_of(name) + "." + bin;
-    const auto bound = upper_bound_of(bin);
-    if (!bound) batch.errors().add(path, "the bin's name is not understood", "as \"(4,8]\"");
+    const auto bounds = bounds_of(bin);
+    if (!bounds) batch.errors().add(path, "the bin's name is not understood", "as \"(4,8]\"");
     const auto number = batch.number_of(share, path, 0, 1);
     if (batch.errors().any()) break;
-    shares[*bound] = *number;
+    shares[bounds->second] = *number;
+    if (bounds->first > 0) shares.try_emplace(bounds->first, 0);
   }
   return shares;
 }

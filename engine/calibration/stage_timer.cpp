@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "profiler/forgetting_sink.hpp"
 #include "profiler/recorder.hpp"
 #include "profiler/stage_times.hpp"
 
@@ -22,16 +23,12 @@ double seconds_of(const StageTotals& totals, StageClock clock) {
 }  // namespace
 
 /// Adds a block's spans up and keeps nothing else.
-class StageTimer::Sink final : public RecordSink {
+class StageTimer::Sink final : public ForgettingSink {
  public:
-  Result<std::int64_t> begin_run(const RunInfo& /*info*/) override { return 1; }
   void spans(std::int64_t /*run*/, std::span<const Span> batch) override {
     for (const Span& span : batch) sum_.add(span);
   }
-  void iterations(std::int64_t /*run*/, std::span<const Iteration> /*batch*/) override {}
-  void activities(std::int64_t /*run*/, std::span<const ActivityRecord> /*batch*/) override {}
   void dropped(std::int64_t /*run*/, std::int64_t count) override { dropped_ += count; }
-  Status end_run(std::int64_t /*run*/, const RunSummary& /*summary*/) override { return {}; }
 
   /// The sums so far; counting begins anew.
   [[nodiscard]] StageSum take() { return std::exchange(sum_, StageSum()); }

@@ -109,8 +109,8 @@ double homogenization(const VectorSample& sample, double bound) {
 }
 
 Result<std::vector<CodecProfile>> measure_profiles(const VectorSample& sample,
-                                                   const std::string& table, double bound,
-                                                   const std::vector<CodecKind>& codecs,
+                                                   const std::string& table,
+                                                   const std::vector<CodecSpec>& specs,
                                                    double seconds_each) {
   std::vector<CodecProfile> profiles;
   if (sample.shape.rows == 0) return profiles;
@@ -121,15 +121,15 @@ Result<std::vector<CodecProfile>> measure_profiles(const VectorSample& sample,
   for (const std::int64_t part : {16, 4, 1}) {
     sizes.insert(std::max<std::int64_t>(sample.shape.rows / part, 1));
   }
-  for (const CodecKind kind : codecs) {
+  for (const CodecSpec& spec : specs) {
     CodecProfile profile;
-    profile.codec = std::string(name_of(kind));
+    profile.codec = std::string(name_of(spec.kind));
     profile.table = table;
+    profile.bound = spec.bound;
     profile.origin = Origin::measured;
     for (const std::int64_t rows : sizes) {
-      const CodecMeasurement one =
-          measure_codec({kind, holds_bound(kind) ? bound : 0, true}, sample.values.data(),
-                        {rows, sample.shape.dim}, *scratch, seconds_each);
+      const CodecMeasurement one = measure_codec(spec, sample.values.data(),
+                                                 {rows, sample.shape.dim}, *scratch, seconds_each);
       profile.by_size.push_back({static_cast<double>(one.value_bytes()), one.encode_gb_s() * 1e9,
                                  one.decode_gb_s() * 1e9});
       profile.ratio = one.ratio();
@@ -138,6 +138,12 @@ Result<std::vector<CodecProfile>> measure_profiles(const VectorSample& sample,
     profiles.push_back(std::move(profile));
   }
   return profiles;
+}
+
+std::vector<CodecSpec> specs_at(const std::vector<CodecKind>& codecs, double bound) {
+  std::vector<CodecSpec> specs;
+  for (const CodecKind kind : codecs) specs.push_back({kind, holds_bound(kind) ? bound : 0, true});
+  return specs;
 }
 
 }  // namespace shardscope::engine

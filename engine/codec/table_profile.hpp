@@ -27,10 +27,12 @@ struct VectorSample {
 /// (Distinct rows of codes) / (distinct rows of values) at that bound, relative to the range.
 [[nodiscard]] double homogenization(const VectorSample& sample, double bound);
 
-/// Profiles of the codecs on the sample and on parts of it, throughput by size. The bound is that
-/// of the codecs that keep one.
+/// Profiles of codecs on the sample and on parts of it, throughput by size.
 [[nodiscard]] Result<std::vector<CodecProfile>> measure_profiles(
-    const VectorSample& sample, const std::string& table, double bound,
-    const std::vector<CodecKind>& codecs, double seconds_each);
+    const VectorSample& sample, const std::string& table, const std::vector<CodecSpec>& specs,
+    double seconds_each);
+
+/// Codecs at one bound, a share of the range; those that keep none are without.
+[[nodiscard]] std::vector<CodecSpec> specs_at(const std::vector<CodecKind>& codecs, double bound);
 
 }  // namespace shardscope::engine

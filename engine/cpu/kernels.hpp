@@ -22,6 +22,5 @@ void sort_index(const SortIndex& call);
 void segment_reduce(const SegmentReduce& call);
 void square_sum(const SquareSum& call);
 void optimizer_update(const OptimizerUpdate& call);
-void reduce_update(const ReduceUpdate& call);
 
 }  // namespace shardscope::engine

@@ -1,5 +1,5 @@
-// Gradient of one distinct row, and its square sum: what SegmentReduce, SquareSum and ReduceUpdate
-// share. Included once per instruction set.
+// Gradient of one distinct row, and its square sum: what SegmentReduce and SquareSum share.
+// Included once per instruction set.
 
 #if defined(SHARDSCOPE_ENGINE_CPU_REDUCE_ROW_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SHARDSCOPE_ENGINE_CPU_REDUCE_ROW_INL

@@ -20,13 +20,20 @@ namespace shardscope::engine {
   return x ^ (x >> 32);
 }
 
+/// What the keys of a table's rows share.
+[[nodiscard]] constexpr std::uint64_t table_rounding_key(std::uint64_t seed, std::int32_t table) {
+  return mix_bits(mix_bits(seed + 0x9e3779b97f4a7c15U) ^ static_cast<std::uint32_t>(table));
+}
+
 /// Key of one row's update. `row` is the row of the whole table.
+[[nodiscard]] constexpr std::uint64_t row_rounding_key(std::uint64_t table_key, std::int64_t row,
+                                                       std::int64_t step) {
+  return mix_bits(mix_bits(table_key ^ static_cast<std::uint64_t>(row)) ^
+                  static_cast<std::uint64_t>(step));
+}
 [[nodiscard]] constexpr std::uint64_t rounding_key(std::uint64_t seed, std::int32_t table,
                                                    std::int64_t row, std::int64_t step) {
-  std::uint64_t key = mix_bits(seed + 0x9e3779b97f4a7c15U);
-  key = mix_bits(key ^ static_cast<std::uint32_t>(table));
-  key = mix_bits(key ^ static_cast<std::uint64_t>(row));
-  return mix_bits(key ^ static_cast<std::uint64_t>(step));
+  return row_rounding_key(table_rounding_key(seed, table), row, step);
 }
 
 /// 32 random bits for a column of the whole table; 32-bit arithmetic so that lanes can do it.

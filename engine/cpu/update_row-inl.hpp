@@ -1,5 +1,4 @@
-// One row's optimizer step: what OptimizerUpdate and ReduceUpdate share. Included once per
-// instruction set.
+// One row's optimizer step. Included once per instruction set.
 
 #if defined(SHARDSCOPE_ENGINE_CPU_UPDATE_ROW_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SHARDSCOPE_ENGINE_CPU_UPDATE_ROW_INL
@@ -7,6 +6,8 @@
 #else
 #define SHARDSCOPE_ENGINE_CPU_UPDATE_ROW_INL
 #endif
+
+#include <iterator>
 
 #include "engine/cpu/lanes-inl.hpp"
 #include "engine/cpu/rounding.hpp"
@@ -17,18 +18,39 @@ HWY_BEFORE_NAMESPACE();
 namespace shardscope::engine::HWY_NAMESPACE {
 namespace {
 
+/// A column's share of rounding_bits, times 0, 1, 2, ... for the lanes of any vector. Iota would
+/// write them to memory one by one and read them back as a vector, which waits for every store:
+/// that took ten times the rest of an update.
+constexpr std::uint32_t kColumnFactor = 0x9e3779b9U;
+struct LaneFactors {
+  constexpr LaneFactors() {
+    for (std::uint32_t lane = 0; lane < std::size(of); ++lane) of[lane] = lane * kColumnFactor;
+  }
+  alignas(64) std::uint32_t of[16] = {};
+};
+constexpr LaneFactors kLaneFactors;
+static_assert(hn::MaxLanes(hn::ScalableTag<std::uint32_t>()) <= std::size(kLaneFactors.of));
+
 /// Random bits of neighbouring columns of a row: rounding_bits of rounding.hpp.
 template <class D>
 HWY_INLINE hn::Vec<Words<D>> lane_rounding_bits(D, std::uint64_t key, std::uint32_t column) {
   const Words<D> du;
-  const auto columns = hn::Iota(du, column);
-  auto x = hn::Xor(hn::Set(du, static_cast<std::uint32_t>(key)),
-                   hn::Mul(columns, hn::Set(du, 0x9e3779b9U)));
+  const auto columns = hn::Add(hn::Load(du, kLaneFactors.of), hn::Set(du, column * kColumnFactor));
+  auto x = hn::Xor(hn::Set(du, static_cast<std::uint32_t>(key)), columns);
   x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(du, 0x7feb352dU));
   x = hn::Add(hn::Xor(x, hn::ShiftRight<15>(x)),
               hn::Set(du, static_cast<std::uint32_t>(key >> 32)));
   x = hn::Mul(x, hn::Set(du, 0x846ca68bU));
   return hn::Xor(x, hn::ShiftRight<16>(x));
+}
+
+/// Where magnitudes (sign bit clear) lie above a limit, as all bits or none.
+template <class DU>
+HWY_INLINE hn::Vec<DU> above(DU du, hn::Vec<DU> magnitude, std::uint32_t limit) {
+  const hn::RebindToSigned<DU> di;
+  return hn::BitCast(du,
+                     hn::VecFromMask(di, hn::Gt(hn::BitCast(di, magnitude),
+                                                hn::Set(di, static_cast<std::int32_t>(limit)))));
 }
 
 /// Stochastic rounding of rounding.hpp on lanes. fp32 rows need none.
@@ -44,35 +66,41 @@ HWY_INLINE void store_rounded(D d, hn::Vec<D> value, std::uint64_t key, std::uin
   const auto bits = hn::BitCast(du, value);
   const auto random = hn::ShiftRight<16>(lane_rounding_bits(d, key, column));
   const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffffffU));
-  const auto finite = hn::Lt(magnitude, hn::Set(du, 0x7f800000U));
-  const auto kept = hn::And(hn::Add(bits, random), hn::Set(du, 0xffff0000U));
-  store(d, hn::BitCast(d, hn::IfThenElse(finite, kept, bits)), to);
+  const auto quiet = hn::And(above(du, magnitude, 0x7f800000U), hn::Set(du, 0x00400000U));
+  const auto noise = hn::AndNot(above(du, magnitude, 0x7f7fffffU), random);
+  store_16_bits(d, hn::ShiftRight<16>(hn::Or(hn::Add(bits, noise), quiet)), &to->bits);
+}
+
+/// Below 2^-14 the neighbours are 2^-24 apart.
+template <class D>
+HWY_INLINE hn::Vec<Words<D>> rounded_subnormal(D d, hn::Vec<Words<D>> magnitude,
+                                               hn::Vec<Words<D>> random) {
+  const Words<D> du;
+  const hn::RebindToSigned<D> di;
+  const auto units = hn::Mul(hn::BitCast(d, magnitude), hn::Set(d, 0x1p24F));
+  const auto whole = hn::ConvertTo(d, hn::ConvertTo(di, units));
+  const auto threshold =
+      hn::Mul(hn::ConvertTo(d, hn::BitCast(di, hn::ShiftRight<8>(random))), hn::Set(d, 0x1p-24F));
+  const auto up = hn::IfThenElseZero(hn::Gt(hn::Sub(units, whole), threshold), hn::Set(d, 1.0F));
+  return hn::BitCast(du, hn::Mul(hn::Add(whole, up), hn::Set(d, 0x1p-24F)));
 }
 
 template <class D>
 HWY_INLINE void store_rounded(D d, hn::Vec<D> value, std::uint64_t key, std::uint32_t column,
                               Fp16* to) {
   const Words<D> du;
-  const hn::RebindToSigned<D> di;
   const auto bits = hn::BitCast(du, value);
   const auto random = lane_rounding_bits(d, key, column);
-  const auto sign = hn::And(bits, hn::Set(du, 0x80000000U));
   const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffffffU));
-  const auto normal =
-      hn::And(hn::Add(magnitude, hn::ShiftRight<19>(random)), hn::Set(du, 0xffffe000U));
-  // Below 2^-14 the neighbours are 2^-24 apart.
-  const auto small = hn::Lt(magnitude, hn::Set(du, 0x38800000U));
-  const auto units = hn::IfThenElseZero(hn::RebindMask(d, small),
-                                        hn::Mul(hn::BitCast(d, magnitude), hn::Set(d, 0x1p24F)));
-  const auto whole = hn::ConvertTo(d, hn::ConvertTo(di, units));
-  const auto threshold =
-      hn::Mul(hn::ConvertTo(d, hn::BitCast(di, hn::ShiftRight<8>(random))), hn::Set(d, 0x1p-24F));
-  const auto up = hn::IfThenElseZero(hn::Gt(hn::Sub(units, whole), threshold), hn::Set(d, 1.0F));
-  const auto subnormal = hn::BitCast(du, hn::Mul(hn::Add(whole, up), hn::Set(d, 0x1p-24F)));
-  const auto special = hn::Gt(magnitude, hn::Set(du, 0x477fffffU));
-  auto rounded = hn::IfThenElse(small, subnormal, normal);
-  rounded = hn::IfThenElse(special, magnitude, rounded);
-  store(d, hn::BitCast(d, hn::Or(rounded, sign)), to);
+  const auto special = above(du, magnitude, 0x477fffffU);
+  auto rounded = hn::AndNot(hn::AndNot(special, hn::Set(du, 0x1fffU)),
+                            hn::Add(magnitude, hn::AndNot(special, hn::ShiftRight<19>(random))));
+  const auto normal = hn::MaskFromVec(above(du, magnitude, 0x387fffffU));
+  if (!hn::AllTrue(du, normal)) {  // seldom
+    const auto small = hn::IfThenZeroElse(normal, magnitude);
+    rounded = hn::IfThenElse(normal, rounded, rounded_subnormal(d, small, random));
+  }
+  store(d, hn::BitCast(d, hn::Or(rounded, hn::Xor(bits, magnitude))), to);
 }
 
 /// Moves weights and state of `row` by its gradient.
@@ -86,7 +114,7 @@ class RowUpdate {
         weights_(static_cast<Row*>(call.rows) + row * call.width),
         column_(static_cast<std::uint32_t>(call.first_column)) {
     if constexpr (!std::is_same_v<Row, float>) {
-      key_ = rounding_key(call.seed, call.table, row * call.row_scale + call.row_base, call.step);
+      key_ = row_rounding_key(terms.table_key, row * call.row_scale + call.row_base, call.step);
     }
     if constexpr (kind == OptimizerKind::adagrad || kind == OptimizerKind::adam) {
       first_ = call.state + row * call.width;

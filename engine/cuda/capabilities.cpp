@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/cuda/cublas_api.hpp"
 #include "engine/cuda/library.hpp"
 #include "engine/cuda/nccl_api.hpp"
 #include "engine/cuda/plugin.hpp"
@@ -80,6 +81,14 @@ GpuCapability nccl() {
           fmt::format("version {}.{}.{}", version / 10000, version / 100 % 100, version % 100), ""};
 }
 
+GpuCapability cublas() {
+  const Result<const CublasApi*> api = cublas_api();
+  if (!api) return refused("cuBLAS", api.error());
+  int version[3] = {};
+  for (int part = 0; part < 3; ++part) (*api)->get_property(part, &version[part]);
+  return {"cuBLAS", true, fmt::format("version {}.{}.{}", version[0], version[1], version[2]), ""};
+}
+
 GpuCapability cupti() {
   const Result<Library> library = Library::open(
       {"libcupti.so.13", "/usr/local/cuda/lib64/libcupti.so.13"}, "traces of GPU activity",
@@ -117,6 +126,7 @@ std::vector<GpuCapability> gpu_capabilities_of(const Result<const PluginTable*>&
     found.push_back(peer_access(runtime, count));
   }
   found.push_back(nccl());
+  found.push_back(cublas());
   found.push_back(cupti());
   return found;
 }

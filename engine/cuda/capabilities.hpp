@@ -10,7 +10,8 @@
 namespace shardscope::engine::cuda {
 
 struct GpuCapability {
-  std::string name;  ///< "CUDA plugin", "GPU", "several GPUs", "peer access", "NCCL", "CUPTI"
+  std::string
+      name;  ///< "CUDA plugin", "GPU", "several GPUs", "peer access", "NCCL", "cuBLAS", "CUPTI"
   bool available = false;
   std::string finding;  ///< what there is, or why not
   std::string help;     ///< what would make it available; empty when it is

@@ -8,8 +8,49 @@
 #include "engine/cuda/cuda_stream.hpp"
 #include "engine/cuda/device_memory.hpp"
 #include "engine/cuda/nccl_fabric.hpp"
+#include "engine/cuda/scratch_bytes.hpp"
 
 namespace shardscope::engine::cuda {
+
+namespace {
+
+/// A handle of cuBLAS on one stream, and what computes with it.
+struct CublasOnStream {
+  CublasOnStream(const CublasApi& api, DeviceMemory memory) : workspace(std::move(memory)) {
+    use.api = &api;
+  }
+  CublasOnStream(const CublasOnStream&) = delete;
+  CublasOnStream& operator=(const CublasOnStream&) = delete;
+  ~CublasOnStream() {
+    if (use.handle != nullptr) use.api->destroy(use.handle);
+  }
+
+  [[nodiscard]] Status open(const CudaStream& stream) {
+    stream.runtime().set_device(stream.device());
+    const char* call = "cublasCreate";
+    int status = use.api->create(&use.handle);
+    if (status == kCublasSuccess) {
+      call = "cublasSetStream";
+      status = use.api->set_stream(use.handle, stream.native());
+    }
+    if (status == kCublasSuccess) {
+      call = "cublasSetWorkspace";
+      status = use.api->set_workspace(use.handle, workspace.data(),
+                                      static_cast<std::size_t>(workspace.bytes()));
+    }
+    if (status == kCublasSuccess) return {};
+    return fail({ErrorKind::runtime,
+                 fmt::format("{} failed with {}", call, use.api->status_text(status)),
+                 fmt::format("GPU {}", stream.device()), "",
+                 "See `shardscope doctor`, or compute on the CPU with --dense-math host"});
+  }
+
+  DeviceMemory workspace;
+  CublasUse use;
+  std::unique_ptr<DenseMath> math;
+};
+
+}  // namespace
 
 Result<std::shared_ptr<CudaDevice>> CudaDevice::create(const PluginTable& plugin,
                                                        CudaDeviceConfig config) {
@@ -29,11 +70,27 @@ Result<std::shared_ptr<CudaDevice>> CudaDevice::create(const PluginTable& plugin
 Result<std::unique_ptr<Stream>> CudaDevice::stream(std::int32_t rank, StreamMode mode,
                                                    const char* name) {
   const int gpu = gpu_of(rank);
-  auto made =
-      CudaStream::create(plugin_.runtime, gpu, fmt::format("{}, GPU {}", name, gpu),
-                         mode == StreamMode::threaded ? HostTasks::queued : HostTasks::inline_);
+  auto made = CudaStream::create(
+      plugin_.runtime, gpu, fmt::format("{}, GPU {}", name, gpu),
+      mode == StreamMode::threaded ? HostTasks::queued : HostTasks::inline_, config_.graphs);
   if (!made) return fail(made.error());
   return std::unique_ptr<Stream>(std::move(*made));
+}
+
+Result<std::shared_ptr<DenseMath>> CudaDevice::dense_math(std::int32_t rank, Stream& stream) {
+  if (config_.dense == DensePrecision::host) return std::shared_ptr<DenseMath>();
+  const Result<const CublasApi*> api = config_.cublas();
+  if (!api) return fail(api.error());
+  auto workspace = DeviceMemory::allocate(plugin_.runtime, gpu_of(rank), kCublasWorkspaceBytes,
+                                          "workspace of cuBLAS");
+  if (!workspace) return fail(workspace.error());
+  auto& on = static_cast<CudaStream&>(stream);
+  auto cublas = std::make_shared<CublasOnStream>(**api, std::move(*workspace));
+  if (Status status = cublas->open(on); !status) return fail(status.error());
+  cublas->use.compute =
+      config_.dense == DensePrecision::bf16 ? kCublasComputeBf16 : kCublasComputeTf32;
+  cublas->math.reset(plugin_.make_dense_math(on, cublas->use));
+  return std::shared_ptr<DenseMath>(cublas, cublas->math.get());
 }
 
 Result<std::shared_ptr<std::byte>> CudaDevice::allocate(std::int32_t rank, std::int64_t bytes,
@@ -56,6 +113,12 @@ Status CudaDevice::upload(std::int32_t rank, void* to, const void* from, std::in
   if (error == kCudaSuccess) error = runtime.copy(to, from, static_cast<std::size_t>(bytes));
   if (error == kCudaSuccess) return {};
   return fail(runtime_error(runtime, error, "cudaMemcpy", fmt::format("rank {}", rank)));
+}
+
+std::int64_t CudaDevice::scratch_bytes(const Workload& workload,
+                                       std::span<const BufferSpec> buffers) const {
+  const bool dense = config_.dense != DensePrecision::host;
+  return device_scratch_bytes(workload, buffers, dense, config_.graphs);
 }
 
 Result<std::int64_t> CudaDevice::available_bytes() {

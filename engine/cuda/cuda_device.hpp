@@ -6,7 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "engine/cuda/cublas_api.hpp"
 #include "engine/cuda/cuda_mover.hpp"
+#include "engine/cuda/dense_precision.hpp"
 #include "engine/cuda/nccl_api.hpp"
 #include "engine/cuda/plugin_table.hpp"
 #include "engine/device.hpp"
@@ -17,6 +19,10 @@ struct CudaDeviceConfig {
   std::vector<int> gpus{0};  ///< rank r runs on gpus[r % size]
   /// Opens NCCL when a fabric between GPUs is asked for.
   std::function<Result<const NcclApi*>()> nccl = nccl_api;
+  /// Opens cuBLAS when a dense part is asked for.
+  std::function<Result<const CublasApi*>()> cublas = cublas_api;
+  DensePrecision dense = DensePrecision::tf32;
+  bool graphs = false;  ///< of streams: Stream::begin_graph()
 };
 
 class CudaDevice final : public Device {
@@ -29,10 +35,16 @@ class CudaDevice final : public Device {
   /// On inline fabrics (loopback) tasks run on the rank's thread, else on the driver's.
   [[nodiscard]] Result<std::unique_ptr<Stream>> stream(std::int32_t rank, StreamMode mode,
                                                        const char* name) override;
+  /// Null with DensePrecision::host.
+  [[nodiscard]] Result<std::shared_ptr<DenseMath>> dense_math(std::int32_t rank,
+                                                              Stream& stream) override;
   [[nodiscard]] Result<std::shared_ptr<std::byte>> allocate(std::int32_t rank, std::int64_t bytes,
                                                             std::string_view purpose) override;
   [[nodiscard]] Status upload(std::int32_t rank, void* to, const void* from,
                               std::int64_t bytes) override;
+  /// See device_scratch_bytes().
+  [[nodiscard]] std::int64_t scratch_bytes(const Workload& workload,
+                                           std::span<const BufferSpec> buffers) const override;
   [[nodiscard]] Result<std::int64_t> available_bytes() override;
   [[nodiscard]] Mover* mover() override { return &mover_; }
   /// Refuses more ranks than GPUs: NCCL wants a GPU a rank.

@@ -26,16 +26,20 @@ void run_task(void* task) {
 
 }  // namespace
 
-CudaStream::CudaStream(const RuntimeApi& runtime, int device, std::string place, HostTasks tasks)
+CudaStream::CudaStream(const RuntimeApi& runtime, int device, std::string place, HostTasks tasks,
+                       bool graphs)
     : runtime_(runtime),
       device_(device),
       place_(std::move(place)),
       host_tasks_(tasks),
+      use_graphs_(graphs),
       tasks_(kTasks) {}
 
 Result<std::unique_ptr<CudaStream>> CudaStream::create(const RuntimeApi& runtime, int device,
-                                                       std::string place, HostTasks tasks) {
-  std::unique_ptr<CudaStream> stream(new CudaStream(runtime, device, std::move(place), tasks));
+                                                       std::string place, HostTasks tasks,
+                                                       bool graphs) {
+  std::unique_ptr<CudaStream> stream(
+      new CudaStream(runtime, device, std::move(place), tasks, graphs));
   if (Status status = stream->open(); !status) return fail(status.error());
   return stream;
 }
@@ -68,6 +72,7 @@ Status CudaStream::open() {
 CudaStream::~CudaStream() {
   // What is enqueued still uses the tasks and the pinned memory.
   if (stream_ != nullptr && !events_.empty()) synchronize(record());
+  graphs_.clear();
   if (upload_ != nullptr) runtime_.free_pinned(upload_);
   for (const NativeEvent event : events_) runtime_.destroy_event(event);
   for (const NativeEvent event : task_events_) runtime_.destroy_event(event);
@@ -87,6 +92,7 @@ void CudaStream::set_base() {
 }
 
 void CudaStream::mark(Moment* to) {
+  if (leaves_graph()) return;
   NativeEvent event = nullptr;
   if (!spare_events_.empty()) {
     event = spare_events_.back();
@@ -118,14 +124,60 @@ void CudaStream::check(int error, const char* call) {
   error_ = std::make_unique<Error>(runtime_error(runtime_, error, call, place_));
 }
 
+void CudaStream::fail_with(const std::string& what, const std::string& cure) {
+  if (!error_) error_ = std::make_unique<Error>(Error{ErrorKind::runtime, what, place_, "", cure});
+}
+
 Status CudaStream::status() const {
   if (error_) return fail(*error_);
   return {};
 }
 
+bool CudaStream::begin_graph(std::size_t key) {
+  if (!use_graphs_ || error_) return false;
+  std::unique_ptr<StepGraph>& graph = graphs_[key];
+  if (graph == nullptr) graph = std::make_unique<StepGraph>(runtime_);
+  graph_ = graph.get();
+  int error = kCudaSuccess;
+  graph_->begin(stream_, error);
+  check(error, "cudaStreamBeginCapture");
+  return true;
+}
+
+bool CudaStream::end_graph() {
+  int error = kCudaSuccess;
+  const StepGraph::Turn turn = graph_->turn();
+  const bool done = graph_->end(stream_, error);
+  check(error, "cudaGraphLaunch");
+  if (!done) {
+    graph_counts_.overflows += turn == StepGraph::Turn::refill ? 1 : 0;
+    graph_->begin_again();
+    return false;
+  }
+  ++(turn == StepGraph::Turn::direct ? graph_counts_.direct : graph_counts_.launched);
+  graph_ = nullptr;
+  return true;
+}
+
+bool CudaStream::leaves_graph() {
+  if (graph_ == nullptr) return false;
+  graph_->give_up();
+  return !is_direct();
+}
+
+void CudaStream::enqueue_kernel(const Task& task) {
+  if (is_direct()) return run_in_order(task);
+  check(runtime_.host_function(stream_, run_task, &graph_->keep(task)), "cudaLaunchHostFunc");
+}
+
 void CudaStream::enqueue(const Task& task) {
+  if (!leaves_graph()) run_in_order(task);
+}
+
+void CudaStream::run_in_order(const Task& task) {
   if (host_tasks_ == HostTasks::inline_) {
-    synchronize(record());
+    const Event before = record_now();
+    check(runtime_.synchronize_event(events_[before.sequence % kEvents]), "cudaEventSynchronize");
     Task now = task;
     now();
     return;
@@ -144,6 +196,11 @@ void CudaStream::enqueue(const Task& task) {
 }
 
 Event CudaStream::record() {
+  if (leaves_graph()) return {static_cast<Stream*>(this), sequence_};
+  return record_now();
+}
+
+Event CudaStream::record_now() {
   ++sequence_;
   check(runtime_.record_event(events_[sequence_ % kEvents], stream_), "cudaEventRecord");
   return {static_cast<Stream*>(this), sequence_};
@@ -151,26 +208,31 @@ Event CudaStream::record() {
 
 void CudaStream::wait(const Event& event) {
   auto* other = static_cast<CudaStream*>(static_cast<Stream*>(event.state));
-  if (other == nullptr || other == this) return;
+  if (other == nullptr || other == this || leaves_graph()) return;
   check(runtime_.wait_event(stream_, other->events_[event.sequence % kEvents]),
         "cudaStreamWaitEvent");
 }
 
 void CudaStream::synchronize(const Event& event) {
   auto* other = static_cast<CudaStream*>(static_cast<Stream*>(event.state));
-  if (other == nullptr) return;
+  if (other == nullptr || leaves_graph()) return;
   check(runtime_.synchronize_event(other->events_[event.sequence % kEvents]),
         "cudaEventSynchronize");
 }
 
 void* CudaStream::temporary(std::int64_t bytes) {
+  if (graph_ != nullptr && graph_->turn() == StepGraph::Turn::refill) return graph_->memory(bytes);
   void* memory = nullptr;
   const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
   check(runtime_.allocate_async(&memory, wanted, stream_), "cudaMallocAsync");
+  if (graph_ != nullptr && graph_->turn() == StepGraph::Turn::capture) {
+    graph_->captured_memory(memory, bytes);
+  }
   return memory;
 }
 
 void CudaStream::free_temporary(void* memory) {
+  if (graph_ != nullptr && graph_->turn() == StepGraph::Turn::refill) return;
   if (memory != nullptr) check(runtime_.free_async(memory, stream_), "cudaFreeAsync");
 }
 
@@ -186,6 +248,18 @@ void CudaStream::enter_upload_half(std::size_t half) {
 
 void CudaStream::upload(void* to, const void* from, std::int64_t bytes) {
   if (bytes == 0 || to == nullptr) return;
+  if (graph_ != nullptr) {
+    std::byte* list = graph_->list(bytes);
+    if (!is_direct()) {
+      if (list == nullptr) return;
+      std::memcpy(list, from, static_cast<std::size_t>(bytes));
+      if (graph_->call(to, bytes)) {
+        check(runtime_.copy_async(to, list, static_cast<std::size_t>(bytes), stream_),
+              "cudaMemcpyAsync");
+      }
+      return;
+    }
+  }
   while (bytes > 0) {
     const std::int64_t piece = std::min(bytes, kUploadHalf);
     const std::int64_t half = upload_at_ / kUploadHalf;
@@ -207,9 +281,9 @@ void CudaStream::upload(void* to, const void* from, std::int64_t bytes) {
   }
 }
 
-void CudaStream::clear(void* to, std::int64_t bytes) {
-  if (bytes == 0 || to == nullptr) return;
-  check(runtime_.set_async(to, 0, static_cast<std::size_t>(bytes), stream_), "cudaMemsetAsync");
+void CudaStream::clear(void* to, std::int64_t bytes, int value) {
+  if (bytes == 0 || to == nullptr || !call(to, bytes, value)) return;
+  check(runtime_.set_async(to, value, static_cast<std::size_t>(bytes), stream_), "cudaMemsetAsync");
 }
 
 }  // namespace shardscope::engine::cuda

@@ -2,11 +2,13 @@
 // A stream of a GPU. Tasks of the host run in order between the kernels.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/cuda/runtime_api.hpp"
+#include "engine/cuda/step_graph.hpp"
 #include "engine/stream.hpp"
 #include "layout/result.hpp"
 
@@ -26,7 +28,8 @@ class CudaStream final : public Stream {
   /// `place` names the stream's owner in errors. The runtime must outlive the stream.
   [[nodiscard]] static Result<std::unique_ptr<CudaStream>> create(const RuntimeApi& runtime,
                                                                   int device, std::string place,
-                                                                  HostTasks tasks);
+                                                                  HostTasks tasks,
+                                                                  bool graphs = false);
   ~CudaStream() override;
 
   void enqueue(const Task& task) override;
@@ -38,6 +41,10 @@ class CudaStream final : public Stream {
   void mark(Moment* to) override;
   void resolve_marks() override;
   [[nodiscard]] bool has_device_clock() const override { return true; }
+  [[nodiscard]] bool begin_graph(std::size_t key) override;
+  [[nodiscard]] bool end_graph() override;
+  [[nodiscard]] bool has_graphs() const override { return use_graphs_; }
+  [[nodiscard]] GraphCounts graph_counts() const override { return graph_counts_; }
 
   [[nodiscard]] NativeStream native() const { return stream_; }
   [[nodiscard]] const RuntimeApi& runtime() const { return runtime_; }
@@ -48,14 +55,40 @@ class CudaStream final : public Stream {
   void free_temporary(void* memory);
   /// Enqueues the copy of host values that need not outlive the call.
   void upload(void* to, const void* from, std::int64_t bytes);
-  void clear(void* to, std::int64_t bytes);
+  void clear(void* to, std::int64_t bytes, int value = 0);
+  /// Whoever enqueues work on native() asks first, with all that the work depends on but the
+  /// contents of uploaded lists and the number of blocks. False: leave it out, a graph has it.
+  template <class... Values>
+  [[nodiscard]] bool call(const Values&... values) {
+    return graph_ == nullptr || graph_->call(values...);
+  }
+  /// How many elements to work on where `count` are needed: more inside a graph, so that it serves
+  /// other iterations too.
+  [[nodiscard]] std::int64_t room(std::int64_t count) {
+    return graph_ == nullptr ? count : graph_->room(count);
+  }
+  /// The elements behind those needed exist and are to be given a value.
+  [[nodiscard]] bool is_padded() const { return graph_ != nullptr && !is_direct(); }
+  /// A kernel of the harness.
+  void enqueue_kernel(const Task& task);
   /// Takes a call's error number; the first one other than 0 stays.
   void check(int error, const char* call);
+  /// The stream has failed with that, if it has not before.
+  void fail_with(const std::string& what, const std::string& cure);
   /// The first failure of the stream.
   [[nodiscard]] Status status() const override;
 
  private:
-  CudaStream(const RuntimeApi& runtime, int device, std::string place, HostTasks tasks);
+  CudaStream(const RuntimeApi& runtime, int device, std::string place, HostTasks tasks,
+             bool graphs);
+  /// Not in a graph, or in a turn that runs as it comes.
+  [[nodiscard]] bool is_direct() const {
+    return graph_ == nullptr || graph_->turn() == StepGraph::Turn::direct;
+  }
+  void run_in_order(const Task& task);
+  Event record_now();
+  /// True inside a graph that is captured or filled: what no graph can hold ends that.
+  bool leaves_graph();
   [[nodiscard]] Status open();
   void enter_upload_half(std::size_t half);
   /// Ties the GPU's clock to the host's. The stream is idle.
@@ -65,6 +98,10 @@ class CudaStream final : public Stream {
   int device_;
   std::string place_;
   HostTasks host_tasks_;
+  bool use_graphs_;
+  std::map<std::size_t, std::unique_ptr<StepGraph>> graphs_;
+  StepGraph* graph_ = nullptr;  ///< between begin_graph() and end_graph()
+  GraphCounts graph_counts_;
   NativeStream stream_ = nullptr;
   std::vector<NativeEvent> events_;  ///< by sequence; a reused one stands for a later moment
   std::uint64_t sequence_ = 0;

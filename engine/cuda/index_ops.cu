@@ -72,12 +72,21 @@ void sort_together(Work& work, std::span<const SortIndex> calls) {
     longest = std::max(longest, call.count);
     limit += static_cast<std::uint64_t>(call.row_limit);
   }
-  auto* keys = work.scratch<Word>(total);
-  auto* sorted_keys = work.scratch<Word>(total);
-  auto* positions = work.scratch<std::uint32_t>(total);
-  auto* sorted_positions = work.scratch<std::uint32_t>(total);
-  auto* heads = work.scratch<std::int64_t>(total + 1);
-  auto* ranks = work.scratch<std::int64_t>(total + 1);
+  const std::int64_t room = work.room(total);
+  auto* keys = work.scratch<Word>(room);
+  auto* sorted_keys = work.scratch<Word>(room);
+  auto* positions = work.scratch<std::uint32_t>(room);
+  auto* sorted_positions = work.scratch<std::uint32_t>(room);
+  auto* heads = work.scratch<std::int64_t>(room + 1);
+  auto* ranks = work.scratch<std::int64_t>(room + 1);
+  if (work.is_padded()) {
+    // What is behind the occurrences sorts behind them: no row has a larger key, and equal keys
+    // keep their order.
+    work.clear(keys, room * static_cast<std::int64_t>(sizeof(Word)), 0xff);
+    work.clear(heads, (room + 1) * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  } else {
+    work.clear(heads + total, sizeof(std::int64_t));
+  }
   std::vector<SortCall> sorts;
   std::int64_t base = 0;
   std::uint64_t key_base = 0;
@@ -91,10 +100,9 @@ void sort_together(Work& work, std::span<const SortIndex> calls) {
   const Grid grid = list_grid(longest, sorts.size());
   work.launch(grid, sort_keys_kernel<Word>, list);
   const int bits = std::bit_width(limit == 0 ? limit : limit - 1);
-  work.sort_pairs(keys, sorted_keys, positions, sorted_positions, total, std::max(bits, 1));
-  work.clear(heads + total, sizeof(std::int64_t));
+  work.sort_pairs(keys, sorted_keys, positions, sorted_positions, room, std::max(bits, 1));
   work.launch(grid, sort_heads_kernel<Word>, list);
-  work.exclusive_sum(heads, ranks, total + 1);
+  work.exclusive_sum(heads, ranks, room + 1);
   work.launch(grid, sort_emit_kernel<Word>, list);
 }
 

@@ -133,6 +133,25 @@ RuntimeApi make_runtime() {
   api.elapsed_ms = [](float* ms, NativeEvent begin, NativeEvent end) -> int {
     return cudaEventElapsedTime(ms, event_of(begin), event_of(end));
   };
+  api.begin_capture = [](NativeStream stream) -> int {
+    return cudaStreamBeginCapture(stream_of(stream), cudaStreamCaptureModeThreadLocal);
+  };
+  api.end_capture = [](NativeStream stream, NativeGraph* graph) -> int {
+    return cudaStreamEndCapture(stream_of(stream), reinterpret_cast<cudaGraph_t*>(graph));
+  };
+  api.instantiate_graph = [](NativeGraph* executable, NativeGraph graph) -> int {
+    return cudaGraphInstantiate(reinterpret_cast<cudaGraphExec_t*>(executable),
+                                static_cast<cudaGraph_t>(graph), 0);
+  };
+  api.launch_graph = [](NativeGraph executable, NativeStream stream) -> int {
+    return cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable), stream_of(stream));
+  };
+  api.destroy_graph = [](NativeGraph graph) -> int {
+    return cudaGraphDestroy(static_cast<cudaGraph_t>(graph));
+  };
+  api.destroy_executable = [](NativeGraph executable) -> int {
+    return cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(executable));
+  };
   api.error_name = [](int error) { return cudaGetErrorName(static_cast<cudaError_t>(error)); };
   api.error_text = [](int error) { return cudaGetErrorString(static_cast<cudaError_t>(error)); };
   return api;
@@ -149,6 +168,7 @@ extern "C" __attribute__((visibility("default"))) const shardscope::engine::cuda
 shardscope_cuda_plugin() {
   using namespace shardscope::engine::cuda;
   static const PluginTable table{SHARDSCOPE_CUDA_BUILD_ID, SHARDSCOPE_CUDA_ARCHITECTURES,
-                                 make_runtime(), make_ops, make_codec_ops};
+                                 make_runtime(),           make_ops,
+                                 make_dense_math,          make_codec_ops};
   return &table;
 }

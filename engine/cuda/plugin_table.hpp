@@ -2,6 +2,7 @@
 // What libshardscope_cuda.so exports: one function that returns this table.
 
 #include "engine/cuda/codec_ops.hpp"
+#include "engine/cuda/dense_math.hpp"
 #include "engine/cuda/runtime_api.hpp"
 #include "engine/device.hpp"
 
@@ -15,6 +16,8 @@ struct PluginTable {
   RuntimeApi runtime;
   /// Operations for streams of this runtime (CudaStream). The caller owns them.
   Ops* (*make_ops)() = nullptr;
+  /// The dense part on one of them. The caller owns it.
+  DenseMath* (*make_dense_math)(CudaStream& stream, const CublasUse& cublas) = nullptr;
   /// Codecs on the same streams.
   CodecOps* (*make_codec_ops)() = nullptr;
 };

@@ -36,6 +36,9 @@ struct DeviceInfo {
   std::int32_t compute_minor = 0;
 };
 
+/// cudaGraph_t, cudaGraphExec_t.
+using NativeGraph = void*;
+
 struct RuntimeApi {
   int (*device_count)(int* count) = nullptr;
   /// 0 without a driver.
@@ -71,6 +74,15 @@ struct RuntimeApi {
   int (*query_event)(NativeEvent event) = nullptr;
   int (*synchronize_event)(NativeEvent event) = nullptr;
   int (*elapsed_ms)(float* ms, NativeEvent begin, NativeEvent end) = nullptr;
+
+  /// What this thread enqueues on the stream goes into a graph instead (thread-local mode: the
+  /// thread may not allocate or wait meanwhile).
+  int (*begin_capture)(NativeStream stream) = nullptr;
+  int (*end_capture)(NativeStream stream, NativeGraph* graph) = nullptr;
+  int (*instantiate_graph)(NativeGraph* executable, NativeGraph graph) = nullptr;
+  int (*launch_graph)(NativeGraph executable, NativeStream stream) = nullptr;
+  int (*destroy_graph)(NativeGraph graph) = nullptr;
+  int (*destroy_executable)(NativeGraph executable) = nullptr;
 
   /// "cudaErrorMemoryAllocation", "out of memory".
   const char* (*error_name)(int error) = nullptr;

@@ -17,7 +17,7 @@ void Work::exclusive_sum(const std::int64_t* in, std::int64_t* out, std::int64_t
   };
   run(nullptr);
   void* scratch = this->scratch<std::byte>(static_cast<std::int64_t>(bytes));
-  if (stream_.status()) run(scratch);
+  if (stream_.status() && stream_.call(in, out, count, scratch)) run(scratch);
 }
 
 template <class Word>
@@ -33,7 +33,8 @@ void Work::sort_pairs(const Word* keys, Word* sorted_keys, const std::uint32_t* 
   };
   run(nullptr);
   void* scratch = this->scratch<std::byte>(static_cast<std::int64_t>(bytes));
-  if (stream_.status()) run(scratch);
+  if (!stream_.status()) return;
+  if (stream_.call(keys, sorted_keys, values, sorted_values, count, bits, scratch)) run(scratch);
 }
 
 template void Work::sort_pairs(const std::uint32_t*, std::uint32_t*, const std::uint32_t*,

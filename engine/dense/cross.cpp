@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "engine/dense/interaction.hpp"
 #include "engine/dense/layers.hpp"
 
@@ -11,33 +9,9 @@ const float* cross_input(const DenseContext& context, std::size_t l) {
   return context.activation(l == 0 ? context.plan.x0 : context.plan.cross_out[l - 1]);
 }
 
-/// inner += b; out = x0 * inner + x, sample by sample.
-void cross_combine(std::int64_t samples, std::int64_t width, const float* bias, const float* x0,
-                   const float* x, float* inner, float* out) {
-  for (std::int64_t s = 0; s < samples; ++s) {
-    for (std::int64_t c = 0; c < width; ++c) {
-      inner[c] += bias[c];
-      out[c] = x0[c] * inner[c] + x[c];
-    }
-    x0 += width;
-    x += width;
-    inner += width;
-    out += width;
-  }
-}
-
-/// x0_gradient += g * inner; inner_gradient = g * x0.
-void cross_split(std::int64_t elements, const float* g, const float* x0, const float* inner,
-                 float* x0_gradient, float* inner_gradient) {
-  for (std::int64_t i = 0; i < elements; ++i) {
-    x0_gradient[i] += g[i] * inner[i];
-    inner_gradient[i] = g[i] * x0[i];
-  }
-}
-
 }  // namespace
 
-void cross_forward(const DenseContext& context, std::int64_t samples) {
+void cross_forward(DenseMath& math, const DenseContext& context, std::int64_t samples) {
   const DenseShape& shape = context.shape;
   const std::int64_t width = shape.input_width;
   const std::int64_t rank = shape.cross_rank;
@@ -47,16 +21,16 @@ void cross_forward(const DenseContext& context, std::int64_t samples) {
     const float* x = cross_input(context, l);
     float* low = context.activation(context.plan.cross_low[l]);
     float* inner = context.activation(context.plan.cross_inner[l]);
-    multiply(Transpose::no, Transpose::yes, samples, rank, width, {x, width},
-             {parameters + layer.down, width}, 0, {low, rank});
-    multiply(Transpose::no, Transpose::yes, samples, width, rank, {low, rank},
-             {parameters + layer.up, rank}, 0, {inner, width});
-    cross_combine(samples, width, parameters + layer.bias, context.activation(context.plan.x0), x,
-                  inner, context.activation(context.plan.cross_out[l]));
+    math.multiply(Transpose::no, Transpose::yes, samples, rank, width, {x, width},
+                  {parameters + layer.down, width}, 0, {low, rank});
+    math.multiply(Transpose::no, Transpose::yes, samples, width, rank, {low, rank},
+                  {parameters + layer.up, rank}, 0, {inner, width});
+    math.cross_combine(samples, width, parameters + layer.bias, context.activation(context.plan.x0),
+                       x, inner, context.activation(context.plan.cross_out[l]));
   }
 }
 
-void cross_backward(const DenseContext& context, std::int64_t samples) {
+void cross_backward(DenseMath& math, const DenseContext& context, std::int64_t samples) {
   const DenseShape& shape = context.shape;
   const std::int64_t width = shape.input_width;
   const std::int64_t rank = shape.cross_rank;
@@ -67,24 +41,24 @@ void cross_backward(const DenseContext& context, std::int64_t samples) {
   float* low_gradient = context.scratch(context.plan.cross_low_gradient);
   float* x0_gradient = context.scratch(context.plan.x0_gradient);
   const std::int64_t elements = samples * width;
-  std::fill_n(x0_gradient, elements, 0.0F);
+  math.fill_zero(elements, x0_gradient);
   for (std::size_t l = shape.cross.size(); l-- > 0;) {
     const CrossLayer& layer = shape.cross[l];
     const float* low = context.activation(context.plan.cross_low[l]);
-    cross_split(elements, g, context.activation(context.plan.x0),
-                context.activation(context.plan.cross_inner[l]), x0_gradient, inner_gradient);
-    column_sums(samples, width, {inner_gradient, width}, gradients + layer.bias);
-    multiply(Transpose::yes, Transpose::no, width, rank, samples, {inner_gradient, width},
-             {low, rank}, 0, {gradients + layer.up, rank});
-    multiply(Transpose::no, Transpose::no, samples, rank, width, {inner_gradient, width},
-             {parameters + layer.up, rank}, 0, {low_gradient, rank});
-    multiply(Transpose::yes, Transpose::no, rank, width, samples, {low_gradient, rank},
-             {cross_input(context, l), width}, 0, {gradients + layer.down, width});
+    math.cross_split(elements, g, context.activation(context.plan.x0),
+                     context.activation(context.plan.cross_inner[l]), x0_gradient, inner_gradient);
+    math.column_sums(samples, width, {inner_gradient, width}, gradients + layer.bias);
+    math.multiply(Transpose::yes, Transpose::no, width, rank, samples, {inner_gradient, width},
+                  {low, rank}, 0, {gradients + layer.up, rank});
+    math.multiply(Transpose::no, Transpose::no, samples, rank, width, {inner_gradient, width},
+                  {parameters + layer.up, rank}, 0, {low_gradient, rank});
+    math.multiply(Transpose::yes, Transpose::no, rank, width, samples, {low_gradient, rank},
+                  {cross_input(context, l), width}, 0, {gradients + layer.down, width});
     // The layer passes its input on unchanged besides: the gradient adds to g itself.
-    multiply(Transpose::no, Transpose::no, samples, width, rank, {low_gradient, rank},
-             {parameters + layer.down, width}, 1, {g, width});
+    math.multiply(Transpose::no, Transpose::no, samples, width, rank, {low_gradient, rank},
+                  {parameters + layer.down, width}, 1, {g, width});
   }
-  for (std::int64_t i = 0; i < elements; ++i) x0_gradient[i] += g[i];
+  math.add(elements, g, x0_gradient);
 }
 
 }  // namespace shardscope::engine

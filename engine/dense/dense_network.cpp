@@ -6,9 +6,8 @@
 #include <cblas.h>
 #include <fmt/format.h>
 
-#include "engine/cpu/kernels.hpp"
 #include "engine/cpu/rounding.hpp"
-#include "engine/dense/loss.hpp"
+#include "engine/dense/layers.hpp"
 
 namespace shardscope::engine {
 namespace {
@@ -111,8 +110,9 @@ const float* DenseNetwork::logits() const {
   return context_.activation(context_.plan.top.back());
 }
 
-double DenseNetwork::loss_sum(const float* labels, std::int64_t samples) const {
-  return present() ? logit_loss_sum(logits(), labels, samples) : 0;
+void DenseNetwork::loss_sum(DenseMath& math, const float* labels, std::int64_t samples,
+                            double* sum) const {
+  math.loss_sum(logits(), labels, samples, sum);
 }
 
 Matrix DenseNetwork::x0_columns() const {
@@ -158,39 +158,36 @@ Matrix DenseNetwork::top_input_gradient() const {
   return {context_.scratch(plan.x0_gradient), width};
 }
 
-void DenseNetwork::forward_bottom(const float* dense, std::int64_t samples) {
+void DenseNetwork::forward_bottom(DenseMath& math, const float* dense, std::int64_t samples) {
   if (!present()) return;
   const DenseShape& shape = context_.shape;
   if (shape.bottom.empty()) {
-    const Matrix x0 = x0_columns();
-    for (std::int64_t s = 0; s < samples; ++s) {
-      std::copy_n(dense + s * shape.bottom_width, shape.bottom_width, x0.data + s * x0.stride);
-    }
+    math.copy_rows(samples, shape.bottom_width, {dense, shape.bottom_width}, x0_columns());
     return;
   }
   ConstMatrix in{dense, shape.dense_features};
   for (std::size_t l = 0; l < shape.bottom.size(); ++l) {
     const Matrix out = bottom_output(l);
-    linear_forward(shape.bottom[l], context_.buffers.parameters, samples, in, out, true);
+    linear_forward(math, shape.bottom[l], context_.buffers.parameters, samples, in, out, true);
     in = out;
   }
 }
 
-void DenseNetwork::forward_top(std::int64_t samples) {
+void DenseNetwork::forward_top(DenseMath& math, std::int64_t samples) {
   if (!present()) return;
   const DenseShape& shape = context_.shape;
-  if (shape.interaction == Interaction::dot) dot_forward(context_, samples);
-  if (shape.interaction == Interaction::dcnv2) cross_forward(context_, samples);
+  if (shape.interaction == Interaction::dot) math.dot_forward(context_, samples);
+  if (shape.interaction == Interaction::dcnv2) cross_forward(math, context_, samples);
   ConstMatrix in = top_input();
   for (std::size_t l = 0; l < shape.top.size(); ++l) {
     const Matrix out = top_output(l);
-    linear_forward(shape.top[l], context_.buffers.parameters, samples, in, out,
+    linear_forward(math, shape.top[l], context_.buffers.parameters, samples, in, out,
                    l + 1 < shape.top.size());
     in = out;
   }
 }
 
-void DenseNetwork::backward_top(const float* labels, std::int64_t samples,
+void DenseNetwork::backward_top(DenseMath& math, const float* labels, std::int64_t samples,
                                 std::int64_t global_batch) {
   if (!present()) return;
   const DenseShape& shape = context_.shape;
@@ -200,21 +197,21 @@ void DenseNetwork::backward_top(const float* labels, std::int64_t samples,
     return Matrix{context_.scratch(l % 2 == 0 ? plan.pong : plan.ping), shape.top[l].out};
   };
   Matrix gradient = output_gradient(shape.top.size() - 1);
-  logit_loss_gradient(logits(), labels, samples, global_batch, gradient.data);
+  math.loss_gradient(logits(), labels, samples, global_batch, gradient.data);
   for (std::size_t l = shape.top.size(); l-- > 0;) {
     const DenseLayer& layer = shape.top[l];
     const Matrix in = l == 0 ? top_input() : top_output(l - 1);
     const Matrix next = l == 0 ? top_input_gradient() : output_gradient(l - 1);
-    linear_backward_parameters(layer, samples, in, gradient, context_.buffers.gradients);
-    linear_backward_input(layer, context_.buffers.parameters, samples, gradient, next);
-    if (l > 0) relu_backward(samples, layer.in, in, next);
+    linear_backward_parameters(math, layer, samples, in, gradient, context_.buffers.gradients);
+    linear_backward_input(math, layer, context_.buffers.parameters, samples, gradient, next);
+    if (l > 0) math.relu_backward(samples, layer.in, in, next);
     gradient = next;
   }
-  if (shape.interaction == Interaction::dot) dot_backward(context_, samples, gradient.data);
-  if (shape.interaction == Interaction::dcnv2) cross_backward(context_, samples);
+  if (shape.interaction == Interaction::dot) math.dot_backward(context_, samples, gradient.data);
+  if (shape.interaction == Interaction::dcnv2) cross_backward(math, context_, samples);
 }
 
-void DenseNetwork::backward_bottom(const float* dense, std::int64_t samples) {
+void DenseNetwork::backward_bottom(DenseMath& math, const float* dense, std::int64_t samples) {
   if (!present()) return;
   const DenseShape& shape = context_.shape;
   const DensePlan& plan = context_.plan;
@@ -222,24 +219,23 @@ void DenseNetwork::backward_bottom(const float* dense, std::int64_t samples) {
   bool ping = true;
   for (std::size_t l = shape.bottom.size(); l-- > 0;) {
     const DenseLayer& layer = shape.bottom[l];
-    relu_backward(samples, layer.out, bottom_output(l), gradient);
+    math.relu_backward(samples, layer.out, bottom_output(l), gradient);
     const ConstMatrix in = l == 0 ? ConstMatrix(dense, shape.dense_features) : bottom_output(l - 1);
-    linear_backward_parameters(layer, samples, in, gradient, context_.buffers.gradients);
+    linear_backward_parameters(math, layer, samples, in, gradient, context_.buffers.gradients);
     if (l == 0) return;
     const Matrix next{context_.scratch(ping ? plan.ping : plan.pong), layer.in};
-    linear_backward_input(layer, context_.buffers.parameters, samples, gradient, next);
+    linear_backward_input(math, layer, context_.buffers.parameters, samples, gradient, next);
     gradient = next;
     ping = !ping;
   }
 }
 
-void DenseNetwork::update(std::int64_t step) {
+void DenseNetwork::update(DenseMath& math, std::int64_t step) {
   if (!present()) return;
   // The parameters as rows of one padding unit each: every optimizer here is elementwise.
   const std::int64_t rows = padded_parameters(context_.shape) / kDensePadding;
   OptimizerUpdate call;
   call.optimizer = optimizer_;
-  call.unique_count = &rows;
   call.gradients = context_.buffers.gradients;
   call.rows = context_.buffers.parameters;
   call.width = static_cast<std::int32_t>(kDensePadding);
@@ -247,7 +243,7 @@ void DenseNetwork::update(std::int64_t step) {
   call.state = context_.buffers.state;
   call.row_count = rows;
   call.step = step;
-  optimizer_update(call);
+  math.update(call);
 }
 
 }  // namespace shardscope::engine

@@ -11,14 +11,15 @@
 //   update           reduced gradients   -> parameters
 //
 // forward_bottom may run while the embeddings' columns are written, backward_bottom while their
-// gradients are read. Everything runs on the calling thread and allocates nothing. Not thread-safe;
+// gradients are read. Everything runs where the DenseMath given to a call computes: on the calling
+// thread, or behind it on the stream of a GPU. Nothing is allocated on the host. Not thread-safe;
 // several objects may run at once.
 
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/dense/dense_math.hpp"
 #include "engine/dense/interaction.hpp"
-#include "engine/dense/layers.hpp"
 #include "layout/dense_sizes.hpp"
 #include "layout/result.hpp"
 #include "layout/workload.hpp"
@@ -52,14 +53,15 @@ class DenseNetwork {
   [[nodiscard]] std::int64_t input_stride() const { return context_.shape.input_width; }
 
   /// `dense`: samples x dense_features, kept by the caller until backward_bottom.
-  void forward_bottom(const float* dense, std::int64_t samples);
-  void forward_top(std::int64_t samples);
+  void forward_bottom(DenseMath& math, const float* dense, std::int64_t samples);
+  void forward_top(DenseMath& math, std::int64_t samples);
   /// One a sample, after forward_top.
   [[nodiscard]] const float* logits() const;
   /// Sum over this rank's samples; the loss is the sum over ranks divided by the global batch.
-  [[nodiscard]] double loss_sum(const float* labels, std::int64_t samples) const;
-  void backward_top(const float* labels, std::int64_t samples, std::int64_t global_batch);
-  void backward_bottom(const float* dense, std::int64_t samples);
+  void loss_sum(DenseMath& math, const float* labels, std::int64_t samples, double* sum) const;
+  void backward_top(DenseMath& math, const float* labels, std::int64_t samples,
+                    std::int64_t global_batch);
+  void backward_bottom(DenseMath& math, const float* dense, std::int64_t samples);
 
   /// All parameters' gradients of this rank's samples, contiguous: their sum over ranks is the
   /// gradient.
@@ -68,7 +70,7 @@ class DenseNetwork {
   [[nodiscard]] std::int64_t parameter_count() const { return context_.shape.parameters; }
 
   /// Moves the parameters by gradients(), which must hold the sum over ranks. `step` counts from 1.
-  void update(std::int64_t step);
+  void update(DenseMath& math, std::int64_t step);
 
  private:
   [[nodiscard]] Matrix x0_columns() const;

@@ -1,12 +1,14 @@
 #pragma once
-// The interactions between the bottom MLP's output and the embeddings: pairwise dot products, and
-// DCNv2's low-rank cross layers. Activations stand where layout's DensePlan says.
+// What the layers of the dense part work on, and DCNv2's low-rank cross layers. Activations stand
+// where layout's DensePlan says.
 
 #include <cstdint>
 
 #include "layout/dense_sizes.hpp"
 
 namespace shardscope::engine {
+
+class DenseMath;
 
 /// Buffers of one dense part: caller-owned, laid out by DenseShape (parameters, gradients) and
 /// DensePlan (activations, scratch), 64-byte aligned.
@@ -30,18 +32,11 @@ struct DenseContext {
   [[nodiscard]] float* scratch(std::int64_t offset) const { return buffers.scratch + offset; }
 };
 
-/// Writes a sample's bottom output and the products of all pairs of its vectors (i > j, by i then
-/// j) to the plan's dot_out.
-void dot_forward(const DenseContext& context, std::int64_t samples);
-
-/// From the gradient of dot_out (samples x top_input) to that of x0.
-void dot_backward(const DenseContext& context, std::int64_t samples, const float* gradient);
-
 /// Runs the cross layers from x0 to the last cross_out.
-void cross_forward(const DenseContext& context, std::int64_t samples);
+void cross_forward(DenseMath& math, const DenseContext& context, std::int64_t samples);
 
 /// From the gradient of the last cross_out, which stands in the plan's cross_gradient and is used
 /// up, to the gradients of the layers' parameters and of x0.
-void cross_backward(const DenseContext& context, std::int64_t samples);
+void cross_backward(DenseMath& math, const DenseContext& context, std::int64_t samples);
 
 }  // namespace shardscope::engine

@@ -111,15 +111,20 @@ Status admit(const EngineConfig& config, const Layout& layout) {
 Status admit_memory(const RunPlan& plan, std::int64_t reclaimed) {
   const auto gpu = static_cast<std::int64_t>(plan.topology.gpu.memory_bytes.value);
   std::int64_t all = 0;
+  std::int64_t all_scratch = 0;
   for (std::int32_t rank = 0; rank < plan.ranks(); ++rank) {
-    const std::int64_t bytes =
-        arena_bytes(engine_buffers(plan.workload, plan.topology, plan.layout, plan.routes,
-                                   plan.schedule, rank, plan.capacity));
-    all = saturating_add(all, bytes);
-    if (gpu <= 0 || saturating_add(bytes, plan.topology.reserve_bytes) <= gpu) continue;
+    const std::vector<BufferSpec> buffers = engine_buffers(
+        plan.workload, plan.topology, plan.layout, plan.routes, plan.schedule, rank, plan.capacity);
+    const std::int64_t bytes = arena_bytes(buffers);
+    const std::int64_t scratch =
+        plan.device == nullptr ? 0 : plan.device->scratch_bytes(plan.workload, buffers);
+    all = saturating_add(all, saturating_add(bytes, scratch));
+    all_scratch = saturating_add(all_scratch, scratch);
+    // The reserve is there for what stands beside the buffers.
+    const std::int64_t beside = std::max(scratch, plan.topology.reserve_bytes);
+    if (gpu <= 0 || saturating_add(bytes, beside) <= gpu) continue;
     return fail({ErrorKind::infeasible,
-                 fmt::format("buffers need {} bytes, {} are available", bytes,
-                             gpu - plan.topology.reserve_bytes),
+                 fmt::format("buffers need {} bytes, {} are available", bytes, gpu - beside),
                  fmt::format("rank {}", rank), "",
                  "Move tables to other ranks, cut them or lower the batch"});
   }
@@ -127,11 +132,14 @@ Status admit_memory(const RunPlan& plan, std::int64_t reclaimed) {
   if (!free_bytes) return fail(free_bytes.error());
   const std::int64_t available = saturating_add(*free_bytes, reclaimed);
   if (all <= available) return {};
-  return fail({ErrorKind::infeasible,
-               fmt::format("the ranks' buffers need {} bytes, {} are available on {}", all,
-                           available, plan.device != nullptr ? "its GPUs" : "this machine"),
-               fmt::format("topology {}", plan.topology.name), "",
-               "Cap the rows, lower the batch or run fewer ranks"});
+  const std::string temporary =
+      all_scratch == 0 ? "" : fmt::format(" ({} of them temporary)", all_scratch);
+  return fail(
+      {ErrorKind::infeasible,
+       fmt::format("the ranks' buffers need {} bytes{}, {} are available on {}", all, temporary,
+                   available, plan.device != nullptr ? "its GPUs" : "this machine"),
+       fmt::format("topology {}", plan.topology.name), "",
+       "Cap the rows, lower the batch or run fewer ranks"});
 }
 
 }  // namespace shardscope::engine

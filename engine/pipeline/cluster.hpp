@@ -26,13 +26,17 @@ struct StageCall {
   Communicator& communicator;  ///< the channel of the stream
   std::size_t slot = 0;        ///< of the batch the step works on
   const BatchView& batch;
-  std::int64_t step = 1;  ///< iterations from 1, for the optimizer
-  bool coded = true;      ///< vectors go through the layout's codecs; evaluation does without
+  std::int64_t step = 1;     ///< iterations from 1, for the optimizer
+  bool coded = true;         ///< vectors go through the layout's codecs; evaluation does without
+  Stream* helper = nullptr;  ///< runs codecs beside the stream; null: the stream does
 };
 
 class Cluster {
  public:
   virtual ~Cluster() = default;
+
+  /// update exchanges sums with other ranks.
+  [[nodiscard]] virtual bool update_exchanges() const { return false; }
 
   /// Fills the host's lists of a batch where that needs no exchange. Called once for every batch,
   /// before any of its steps.

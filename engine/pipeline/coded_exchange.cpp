@@ -16,6 +16,9 @@ static_assert(kCodedChunkBytes >= 4 + kChunkHeaderBytes + kWriterSlack,
 
 namespace {
 
+/// Messages of a rank together: below this, what a second exchange of sizes takes is not won back.
+constexpr std::int64_t kWorthTwoParts = 256 << 10;
+
 CodecSpec scaled(CodecSpec spec, double factor) {
   spec.bound *= factor;
   return spec;
@@ -23,7 +26,7 @@ CodecSpec scaled(CodecSpec spec, double factor) {
 
 }  // namespace
 
-std::int64_t coded_room(const std::vector<MessageChunk>& chunks) {
+std::int64_t coded_room(std::span<const MessageChunk> chunks) {
   std::int64_t bytes = 0;
   for (const MessageChunk& chunk : chunks) bytes += 4 * chunk.shape.values() + kCodedChunkBytes;
   return bytes;
@@ -45,11 +48,18 @@ CodedExchange::CodedExchange(const RunPlan& plan, Arena& arena, const char* pref
   if (memory.max_values > 0) {
     scratch_.emplace(CodecScratch::in(scratch, memory.max_values, memory.max_rows));
   }
+  // One answer for all ranks.
+  const std::int64_t first_rank = codec_memory(plan.workload, plan.topology, plan.layout,
+                                               plan.routes, cluster, 0, plan.capacity)
+                                      .message_bytes;
+  parts_ = first_rank >= kWorthTwoParts ? kMostParts : 1;
   for (Job& job : jobs_) {
     const auto peers = static_cast<std::size_t>(plan.ranks());
-    for (auto* list : {&job.send_offsets, &job.send_bytes, &job.receive_offsets, &job.receive_bytes,
-                       &job.totals_out, &job.totals_in}) {
-      list->resize(peers);
+    for (Part& part : job.part) {
+      for (auto* list : {&part.send_offsets, &part.send_bytes, &part.receive_offsets,
+                         &part.receive_bytes, &part.totals_out, &part.totals_in}) {
+        list->resize(peers);
+      }
     }
   }
 }
@@ -107,46 +117,82 @@ void CodedExchange::append_work(Direction direction, const CodecWork& step,
   }
 }
 
-void CodedExchange::enqueue(Stream& stream, Communicator& communicator, const Request& request) {
+std::span<const MessageChunk> CodedExchange::chunks_of(const std::vector<MessageChunk>& message,
+                                                       std::size_t part, std::size_t parts) {
+  const std::span<const MessageChunk> all(message);
+  if (parts == 1) return all;
+  std::int64_t values = 0;
+  for (const MessageChunk& chunk : message) values += chunk.shape.values();
+  // The first part ends with the chunk that fills half.
+  std::size_t half = 0;
+  for (std::int64_t before = 0; half < message.size() && 2 * before < values; ++half) {
+    before += message[half].shape.values();
+  }
+  return part == 0 ? all.first(half) : all.subspan(half);
+}
+
+void CodedExchange::enqueue(Stream& stream, Stream* helper, Communicator& communicator,
+                            const Request& request) {
   Job& job = job_of(request);
+  Stream& codecs = helper == nullptr ? stream : *helper;
+  const std::size_t parts = helper == nullptr ? 1 : parts_;
   // The host may be an iteration ahead of the stream: the job changes when the stream gets there.
   stream.enqueue([this, &job, request, from = &communicator] {
     job.request = request;
     job.communicator = from;
-    encode(job);
   });
-  static_cast<void>(communicator.exchange_counts(stream, request.group, job.totals_out.data(),
-                                                 job.totals_in.data(), 1));
-  stream.enqueue([this, &job] { take_sizes(job); });
-  communicator.alltoall_v(
-      stream, request.group,
-      {request.call.send, job.send_offsets.data(), job.send_bytes.data(), request.call.receive,
-       job.receive_offsets.data(), job.receive_bytes.data(), /*sizes_from_stream=*/true});
-  stream.enqueue([this, &job] { decode(job); });
+  stream.enqueue([this, &job, parts] { begin(job, parts); });
+  if (helper != nullptr) helper->wait(stream.record());
+  std::array<Event, kMostParts> encoded;
+  for (std::size_t p = 0; p < parts; ++p) {
+    codecs.enqueue([this, &job, p] { encode(job, p); });
+    if (helper != nullptr) encoded[p] = helper->record();
+  }
+  for (std::size_t p = 0; p < parts; ++p) {
+    Part& part = job.part[p];
+    if (helper != nullptr) stream.wait(encoded[p]);
+    static_cast<void>(communicator.exchange_counts(stream, request.group, part.totals_out.data(),
+                                                   part.totals_in.data(), 1));
+    stream.enqueue([this, &job, p] { take_sizes(job, p); });
+    communicator.alltoall_v(
+        stream, request.group,
+        {request.call.send, part.send_offsets.data(), part.send_bytes.data(), request.call.receive,
+         part.receive_offsets.data(), part.receive_bytes.data(), /*sizes_from_stream=*/true});
+    if (helper != nullptr) helper->wait(stream.record());
+    codecs.enqueue([this, &job, p] { decode(job, p); });
+  }
+  if (helper != nullptr) stream.wait(helper->record());
 }
 
-// Offsets count from the uncoded buffers, which lie in the same arena.
-void CodedExchange::encode(Job& job) {
-  const Request& request = job.request;
-  std::byte* out = send_;
-  job.bytes = {0, 0, 1};
+void CodedExchange::begin(Job& job, std::size_t parts) {
+  job.parts = parts;
+  job.bytes = {0, 0, static_cast<std::int32_t>(parts)};
   job.shares = {};
+}
+
+// Offsets count from the uncoded buffers, which lie in the same arena. Parts of a message follow
+// each other where the whole would stand.
+void CodedExchange::encode(Job& job, std::size_t part) {
+  const Request& request = job.request;
+  Part& now = job.part[part];
+  std::byte* out = send_;
   for (std::size_t p = 0; p < request.peers->size(); ++p) {
-    const std::vector<MessageChunk>& chunks = (*request.sent)[p];
-    job.send_offsets[p] = request.call.send_offsets[p];
-    job.send_bytes[p] = request.call.send_bytes[p];
-    if (!chunks.empty()) {
-      job.send_offsets[p] = out - request.call.send;
-      job.send_bytes[p] = encode_message(job, chunks, out);
-      job.bytes.before += request.call.send_bytes[p];
-      job.bytes.after += job.send_bytes[p];
-      out += aligned_bytes(coded_room(chunks));
+    const std::vector<MessageChunk>& message = (*request.sent)[p];
+    now.send_offsets[p] = request.call.send_offsets[p];
+    now.send_bytes[p] = part == 0 ? request.call.send_bytes[p] : 0;
+    if (!message.empty()) {
+      std::byte* at = part == 0 ? out : out + job.part[0].send_bytes[p];
+      now.send_offsets[p] = at - request.call.send;
+      now.send_bytes[p] = encode_message(job, chunks_of(message, part, job.parts), at);
+      if (part == 0) job.bytes.before += request.call.send_bytes[p];
+      job.bytes.after += now.send_bytes[p];
+      out += aligned_bytes(coded_room(message));
     }
-    job.totals_out[p] = job.send_bytes[p];
+    now.totals_out[p] = now.send_bytes[p];
   }
 }
 
-std::int64_t CodedExchange::encode_message(Job& job, const std::vector<MessageChunk>& chunks,
+std::int64_t CodedExchange::encode_message(Job& job, std::span<const MessageChunk> chunks,
                                            std::byte* out) {
   std::byte* size = out;
   std::byte* at = out + 4 * chunks.size();
@@ -206,39 +252,43 @@ std::int64_t CodedExchange::encode_with_feedback(const CodecSpec& spec, const Me
   return bytes;
 }
 
-void CodedExchange::take_sizes(Job& job) {
+void CodedExchange::take_sizes(Job& job, std::size_t part) {
   const Request& request = job.request;
+  Part& now = job.part[part];
   std::byte* in = receive_;
   for (std::size_t p = 0; p < request.peers->size(); ++p) {
-    const std::vector<MessageChunk>& chunks = (*request.received)[p];
-    job.receive_offsets[p] = request.call.receive_offsets[p];
-    job.receive_bytes[p] = request.call.receive_bytes[p];
-    if (chunks.empty()) continue;
-    const std::int64_t room = coded_room(chunks);
-    job.receive_offsets[p] = in - request.call.receive;
-    job.receive_bytes[p] = job.totals_in[p];
-    in += aligned_bytes(room);
-    if (job.totals_in[p] < 0 || job.totals_in[p] > room) {
-      job.receive_bytes[p] = 0;
-      fail_run(job, p, chunks.front().table, "is longer than the values it stands for");
+    const std::vector<MessageChunk>& message = (*request.received)[p];
+    now.receive_offsets[p] = request.call.receive_offsets[p];
+    now.receive_bytes[p] = part == 0 ? request.call.receive_bytes[p] : 0;
+    if (message.empty()) continue;
+    const std::byte* at = part == 0 ? in : in + job.part[0].receive_bytes[p];
+    now.receive_offsets[p] = at - request.call.receive;
+    now.receive_bytes[p] = now.totals_in[p];
+    in += aligned_bytes(coded_room(message));
+    if (now.totals_in[p] < 0 ||
+        now.totals_in[p] > coded_room(chunks_of(message, part, job.parts))) {
+      now.receive_bytes[p] = 0;
+      fail_run(job, p, message.front().table, "is longer than the values it stands for");
     }
   }
 }
 
-void CodedExchange::decode(Job& job) {
+void CodedExchange::decode(Job& job, std::size_t part) {
   if (!job.communicator->status()) return;  // what has come in is nothing
   const Request& request = job.request;
   for (std::size_t p = 0; p < request.peers->size(); ++p) {
-    if ((*request.received)[p].empty()) continue;
-    if (!decode_message(job, p)) return;
+    if (chunks_of((*request.received)[p], part, job.parts).empty()) continue;
+    if (!decode_message(job, part, p)) return;
   }
 }
 
-bool CodedExchange::decode_message(Job& job, std::size_t peer) {
+bool CodedExchange::decode_message(Job& job, std::size_t part, std::size_t peer) {
   const AllToAllV& call = job.request.call;
-  const std::vector<MessageChunk>& chunks = (*job.request.received)[peer];
-  ByteReader reader({call.receive + job.receive_offsets[peer],
-                     static_cast<std::size_t>(job.receive_bytes[peer])});
+  const Part& now = job.part[part];
+  const std::span<const MessageChunk> chunks =
+      chunks_of((*job.request.received)[peer], part, job.parts);
+  ByteReader reader({call.receive + now.receive_offsets[peer],
+                     static_cast<std::size_t>(now.receive_bytes[peer])});
   const auto sizes = reader.take_bytes(4 * chunks.size());
   if (reader.failed()) {
     fail_run(job, peer, chunks.front().table, "ends inside its sizes");

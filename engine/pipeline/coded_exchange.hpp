@@ -1,7 +1,11 @@
 #pragma once
-// An all-to-all of vectors whose messages run through codecs. Everything happens on the stream: the
-// senders encode, sizes are exchanged, the coded bytes travel, the receivers decode into the very
-// place where uncoded messages would have come in. Messages without chunks travel as they are.
+// An all-to-all of vectors whose messages run through codecs: the senders encode, sizes are
+// exchanged, the coded bytes travel, the receivers decode into the very place where uncoded
+// messages would have come in. Messages without chunks travel as they are.
+//
+// Large exchanges go in two parts, each with half of every message's values: with a second stream
+// for the codecs the second part is encoded while the first is on the wire, and the first decoded
+// while the second is. What is decoded does not depend on it.
 //
 // A coded message: a u32 a chunk with the size of its payload, then the payloads. A payload that
 // cannot be decoded, or a size that cannot be, ends the run with an error that names both ranks,
@@ -79,7 +83,9 @@ class CodedExchange {
     const ChunkLists* received = nullptr;
     double scale = 1;  ///< of the bounds: their decay
   };
-  void enqueue(Stream& stream, Communicator& communicator, const Request& request);
+  /// `helper` runs the codecs, null: the stream does. All ranks give one, or none does. The stream
+  /// goes on when both are through.
+  void enqueue(Stream& stream, Stream* helper, Communicator& communicator, const Request& request);
 
   /// What this rank sent in the last exchanges of that direction.
   [[nodiscard]] CodedBytes last(Direction direction) const;
@@ -99,31 +105,43 @@ class CodedExchange {
   };
   using Shares = std::array<Share, kAllCodecs.size()>;
 
+  static constexpr std::size_t kMostParts = 2;
+
+  /// What travels at once: by peer.
+  struct Part {
+    std::vector<std::int64_t> send_offsets, send_bytes, receive_offsets, receive_bytes;
+    std::vector<std::int64_t> totals_out, totals_in;
+  };
   /// One all-to-all in hand: a cluster has at most a flat and a rail exchange in each direction.
   struct Job {
     Request request;
     Communicator* communicator = nullptr;
-    std::vector<std::int64_t> send_offsets, send_bytes, receive_offsets, receive_bytes;
-    std::vector<std::int64_t> totals_out, totals_in;
+    std::size_t parts = 1;
+    std::array<Part, kMostParts> part;
     CodedBytes bytes;
     Shares shares;
   };
 
   [[nodiscard]] Job& job_of(const Request& request);
-  void encode(Job& job);
-  void take_sizes(Job& job);
-  void decode(Job& job);
-  [[nodiscard]] std::int64_t encode_message(Job& job, const std::vector<MessageChunk>& chunks,
+  /// A part's chunks of a message.
+  [[nodiscard]] static std::span<const MessageChunk> chunks_of(
+      const std::vector<MessageChunk>& message, std::size_t part, std::size_t parts);
+  void begin(Job& job, std::size_t parts);
+  void encode(Job& job, std::size_t part);
+  void take_sizes(Job& job, std::size_t part);
+  void decode(Job& job, std::size_t part);
+  [[nodiscard]] std::int64_t encode_message(Job& job, std::span<const MessageChunk> chunks,
                                             std::byte* out);
   /// Adds what was lost of the chunk's rows to them, and keeps what coding them loses now.
   [[nodiscard]] std::int64_t encode_with_feedback(const CodecSpec& spec, const MessageChunk& chunk,
                                                   float* values, std::span<std::byte> out);
-  [[nodiscard]] bool decode_message(Job& job, std::size_t peer);
+  [[nodiscard]] bool decode_message(Job& job, std::size_t part, std::size_t peer);
   void fail_run(const Job& job, std::size_t peer, std::int32_t table, const char* reason) const;
 
   const RunPlan& plan_;
   std::int32_t rank_;
   std::array<bool, 2> active_{};
+  std::size_t parts_ = 1;  ///< of exchanges with a helper
   std::byte* send_ = nullptr;
   std::byte* receive_ = nullptr;
   std::optional<CodecScratch> scratch_;
@@ -131,6 +149,6 @@ class CodedExchange {
 };
 
 /// Most bytes of a message of these chunks.
-[[nodiscard]] std::int64_t coded_room(const std::vector<MessageChunk>& chunks);
+[[nodiscard]] std::int64_t coded_room(std::span<const MessageChunk> chunks);
 
 }  // namespace shardscope::engine

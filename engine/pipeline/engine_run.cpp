@@ -92,7 +92,15 @@ EngineRun::EngineRun(EngineConfig config, std::shared_ptr<const BatchSource> sou
       cpu_ops_(make_cpu_ops()),
       ops_(config_.device != nullptr ? &config_.device->ops() : cpu_ops_.get()) {}
 
-EngineRun::~EngineRun() = default;
+EngineRun::~EngineRun() {
+  clear_ranks();
+}
+
+// Ranks may write into each other's memory: it goes when none of them works any more.
+void EngineRun::clear_ranks() {
+  for (const auto& runner : runners_) runner->settle();
+  runners_.clear();
+}
 
 Status EngineRun::open() {
   if (Status status = admit(config_, config_.layout); !status) return status;
@@ -143,6 +151,8 @@ std::unique_ptr<RunPlan> EngineRun::make_plan(const Layout& layout) const {
   plan->routes = routes_of(plan->workload, plan->topology, plan->layout);
   plan->readers = features_by_table(plan->workload);
   plan->seed = config_.seed;
+  // Emulated ranks exchange by messages alone: their composed times are those of messages.
+  plan->peer_writes = config_.comm == CommKind::threads;
   plan->device = config_.device.get();
   plan->tracer = config_.tracer.get();
   plan->loss_scale = static_cast<float>(config_.loss_scale);
@@ -263,11 +273,11 @@ Status EngineRun::rebuild(const Layout& layout) {
   const std::vector<TableImage> tables = read_tables();
   const DenseImage dense = read_dense();
   const FeedbackImage feedback = read_feedback();
-  runners_.clear();
+  clear_ranks();
   std::swap(plan_, plan);
   Status status = make_ranks();
   if (!status) {
-    runners_.clear();
+    clear_ranks();
     std::swap(plan_, plan);
     if (Status back = make_ranks(); !back) return back;
   }
@@ -391,6 +401,12 @@ Status EngineRun::make_room(const std::vector<RankBatch>& parts) {
   if (needed == plan_->capacity) return {};
   evaluation_parts_.push_back(parts);
   return rebuild(config_.layout);
+}
+
+GraphCounts EngineRun::graph_counts() const {
+  GraphCounts counts;
+  for (const auto& runner : runners_) counts += runner->graph_counts();
+  return counts;
 }
 
 std::vector<Engine::CodedTraffic> EngineRun::coded() const {

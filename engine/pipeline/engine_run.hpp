@@ -32,6 +32,7 @@ class EngineRun final : public Engine {
                                             std::int32_t batches) override;
   [[nodiscard]] std::vector<RankTraffic> traffic() const override;
   [[nodiscard]] std::vector<CodedTraffic> coded() const override;
+  [[nodiscard]] GraphCounts graph_counts() const override;
   [[nodiscard]] std::vector<std::int64_t> arena_peak_bytes() const override;
   [[nodiscard]] const EngineConfig& config() const override { return config_; }
   [[nodiscard]] std::int64_t epoch_ns() const override { return epoch_ns_; }
@@ -53,6 +54,7 @@ class EngineRun final : public Engine {
   [[nodiscard]] Status make_batches();
   [[nodiscard]] std::unique_ptr<RunPlan> make_plan(const Layout& layout) const;
   [[nodiscard]] Status make_ranks();
+  void clear_ranks();
   void fill_tables();
   void record_behind(const BlockRequest& request, Recorder& recorder) const;
   [[nodiscard]] std::vector<TableImage> read_tables() const;

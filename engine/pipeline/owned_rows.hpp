@@ -74,6 +74,8 @@ class OwnedRows {
   [[nodiscard]] const std::vector<OwnedRow>& rows() const { return rows_; }
   void prepare();
 
+  /// update() calls the communicator, on every rank.
+  [[nodiscard]] bool exchanges() const { return exchanges_; }
   void local_reduce(Stream& stream);
   void update(Stream& stream, Communicator& communicator, std::int64_t step);
 

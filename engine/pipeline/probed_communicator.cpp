@@ -6,14 +6,57 @@
 
 namespace shardscope::engine {
 
+class ProbedCommunicator::Window final : public PeerWindow {
+ public:
+  Window(ProbedCommunicator& probe, PeerWindow& inner) : probe_(probe), inner_(inner) {}
+
+  void publish(Stream& stream, std::byte* buffer, std::int64_t bytes) override {
+    inner_.publish(stream, buffer, bytes);
+  }
+  [[nodiscard]] std::byte* peer(std::int32_t peer) const override { return inner_.peer(peer); }
+  [[nodiscard]] std::int64_t peer_bytes(std::int32_t peer) const override {
+    return inner_.peer_bytes(peer);
+  }
+  void wrote(Stream& stream, std::int32_t peer, std::int64_t bytes) override {
+    begin(stream);
+    inner_.wrote(stream, peer, bytes);
+  }
+  void fence(Stream& stream) override {
+    begin(stream);
+    inner_.fence(stream);
+    probe_.end(stream, exchange_);
+    begun_ = false;
+  }
+
+ private:
+  void begin(Stream& stream) {
+    if (begun_) return;
+    begun_ = true;
+    exchange_ = probe_.begin(stream, Group::domain);
+  }
+
+  ProbedCommunicator& probe_;
+  PeerWindow& inner_;
+  bool begun_ = false;
+  ExchangeTimes* exchange_ = nullptr;
+};
+
+ProbedCommunicator::~ProbedCommunicator() = default;
+
+PeerWindow* ProbedCommunicator::peer_window() {
+  PeerWindow* const given = inner().peer_window();
+  if (given != nullptr && window_ == nullptr) window_ = std::make_unique<Window>(*this, *given);
+  return window_.get();
+}
+
 ProbedCommunicator::ProbedCommunicator(std::unique_ptr<Communicator> inner,
                                        const Topology& topology)
-    : inner_(std::move(inner)) {
+    : ForwardingCommunicator(std::move(inner)) {
   const GroupMap groups(topology);
   for (const Group group : {Group::flat, Group::domain, Group::rail}) {
-    const std::int32_t instance = groups.instance(group, inner_->rank());
+    const std::int32_t instance = groups.instance(group, rank());
     for (const std::int32_t peer : groups.members(instance)) {
-      links_[static_cast<std::size_t>(group)].push_back(topology.link(inner_->rank(), peer));
+      links_[static_cast<std::size_t>(group)].push_back(topology.link(rank(), peer));
     }
   }
 }
@@ -29,7 +72,7 @@ ExchangeTimes* ProbedCommunicator::begin(Stream& stream, Group group) {
   ExchangeTimes* exchange = &step_->exchanges[step_->exchange_count++];
   *exchange = {};
   exchange->group = group;
-  stream.enqueue([exchange, from = inner_.get()] {
+  stream.enqueue([exchange, from = &inner()] {
     const LinkBytes sent = from->sent();
     const CommTimes spent = from->times();
     exchange->sent = {-sent.intra, -sent.inter};
@@ -43,7 +86,7 @@ ExchangeTimes* ProbedCommunicator::begin(Stream& stream, Group group) {
 void ProbedCommunicator::end(Stream& stream, ExchangeTimes* exchange) {
   if (exchange == nullptr) return;
   stream.mark(&exchange->end);
-  stream.enqueue([exchange, from = inner_.get()] {
+  stream.enqueue([exchange, from = &inner()] {
     const LinkBytes sent = from->sent();
     const CommTimes spent = from->times();
     exchange->sent.intra += sent.intra;
@@ -70,7 +113,8 @@ CountsHandle ProbedCommunicator::exchange_counts(Stream& stream, Group group,
                                                  const std::int64_t* send, std::int64_t* receive,
                                                  std::int32_t slots) {
   ExchangeTimes* exchange = begin(stream, group);
-  const CountsHandle handle = inner_->exchange_counts(stream, group, send, receive, slots);
+  const CountsHandle handle =
+      ForwardingCommunicator::exchange_counts(stream, group, send, receive, slots);
   end(stream, exchange);
   if (exchange != nullptr) stream.enqueue([exchange] { exchange->received = exchange->sent; });
   return handle;
@@ -78,7 +122,7 @@ CountsHandle ProbedCommunicator::exchange_counts(Stream& stream, Group group,
 
 void ProbedCommunicator::alltoall_v(Stream& stream, Group group, const AllToAllV& call) {
   ExchangeTimes* exchange = begin(stream, group);
-  inner_->alltoall_v(stream, group, call);
+  ForwardingCommunicator::alltoall_v(stream, group, call);
   end(stream, exchange);
   receive(stream, exchange, call.receive_bytes);
 }
@@ -86,14 +130,14 @@ void ProbedCommunicator::alltoall_v(Stream& stream, Group group, const AllToAllV
 void ProbedCommunicator::all_reduce(Stream& stream, Group group, void* data, std::int64_t count,
                                     DType dtype) {
   ExchangeTimes* exchange = begin(stream, group);
-  inner_->all_reduce(stream, group, data, count, dtype);
+  ForwardingCommunicator::all_reduce(stream, group, data, count, dtype);
   end(stream, exchange);
   if (exchange != nullptr) stream.enqueue([exchange] { exchange->received = exchange->sent; });
 }
 
 void ProbedCommunicator::barrier(Stream& stream, Group group) {
   ExchangeTimes* exchange = begin(stream, group);
-  inner_->barrier(stream, group);
+  ForwardingCommunicator::barrier(stream, group);
   end(stream, exchange);
 }
 

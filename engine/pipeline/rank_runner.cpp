@@ -9,6 +9,7 @@
 #include "engine/pipeline/dp.hpp"
 #include "engine/pipeline/rb.hpp"
 #include "engine/pipeline/ub.hpp"
+#include "layout/codec_bytes.hpp"
 #include "layout/invariant.hpp"
 #include "profiler/clock.hpp"
 #include "profiler/recorder.hpp"
@@ -20,6 +21,21 @@ namespace {
 
 std::size_t slot_of(std::int64_t iteration) {
   return static_cast<std::size_t>(iteration) % kBatchSlots;
+}
+
+/// Lists of a batch slot lead to the slot's own buffers.
+std::size_t graph_key(std::size_t step, std::size_t slot) {
+  return step * kBatchSlots + slot;
+}
+
+/// Whether the step exchanges vectors that may be coded: equal on all ranks.
+bool codes(const RunPlan& plan, const ScheduleStep& step) {
+  const bool forward = step.stage == Stage::network_forward;
+  if (!forward && step.stage != Stage::network_backward) return false;
+  if (step.work != Work::RB && step.work != Work::UB) return false;
+  return is_coded(plan.topology, plan.layout,
+                  step.work == Work::RB ? ClusterType::RB : ClusterType::UB,
+                  forward ? Direction::forward : Direction::backward);
 }
 
 }  // namespace
@@ -45,25 +61,41 @@ Result<std::unique_ptr<RankRunner>> RankRunner::create(const RunPlan& plan, std:
   if (!staged) return fail(staged.error());
   parts.staged = std::move(*staged);
   if (Status status = make_streams(plan, rank, mode, parts); !status) return fail(status.error());
+  if (parts.dense) {
+    if (Status status = parts.dense->use_streams(parts.streams); !status) {
+      return fail(status.error());
+    }
+  }
   return std::unique_ptr<RankRunner>(
       new RankRunner(plan, std::move(parts), fabric, mode, ops, batches, given));
 }
 
 Status RankRunner::make_streams(const RunPlan& plan, std::int32_t rank, StreamMode mode,
                                 Parts& parts) {
+  // Stays on the core of that part of the rank's share.
+  const auto pinned = [&](const std::string& name, int part, int of) {
+    auto made = make_cpu_stream(mode, name.c_str());
+    if (mode == StreamMode::threaded) {
+      const int core = core_of(rank, plan.topology.ranks(), part, of);
+      made->enqueue([core] { stay_on_core(core); });
+    }
+    return made;
+  };
   for (std::int32_t s = 0; s < plan.schedule.streams; ++s) {
     const std::string name = fmt::format("rank {} s{}", rank, s);
     if (plan.device == nullptr) {
-      parts.streams.push_back(make_cpu_stream(mode, name.c_str()));
-      if (mode == StreamMode::threaded) {
-        const int core = core_of(rank, plan.topology.ranks(), s, plan.schedule.streams);
-        parts.streams.back()->enqueue([core] { stay_on_core(core); });
-      }
+      parts.streams.push_back(pinned(name, s, plan.schedule.streams));
       continue;
     }
     auto stream = plan.device->stream(rank, mode, name.c_str());
     if (!stream) return fail(stream.error());
     parts.streams.push_back(std::move(*stream));
+  }
+  parts.helpers.resize(parts.streams.size());
+  if (plan.device != nullptr || mode == StreamMode::inline_) return {};
+  for (const ScheduleStep& step : plan.schedule.steps) {
+    if (!codes(plan, step) || parts.helpers[step.stream] != nullptr) continue;
+    parts.helpers[step.stream] = pinned(fmt::format("rank {} c{}", rank, step.stream), 0, 1);
   }
   return {};
 }
@@ -77,10 +109,12 @@ RankRunner::RankRunner(const RunPlan& plan, Parts parts, Fabric& fabric, StreamM
       given_(given),
       mode_(mode),
       streams_(std::move(parts.streams)),
+      helpers_(std::move(parts.helpers)),
       dense_(std::move(parts.dense)) {
   const std::int32_t rank = memory_->rank();
   for (const ScheduleStep& step : plan.schedule.steps) {
     labels_.push_back(fmt::format("{} {}", to_string(step.work), to_string(step.stage)));
+    step_helpers_.push_back(codes(plan, step) ? helpers_[step.stream].get() : nullptr);
   }
   for (std::int32_t s = 0; s < plan.schedule.streams; ++s) {
     std::unique_ptr<Communicator> communicator = fabric.communicator(rank, s);
@@ -104,8 +138,17 @@ RankRunner::RankRunner(const RunPlan& plan, Parts parts, Fabric& fabric, StreamM
 }
 
 RankRunner::~RankRunner() {
-  for (const auto& stream : streams_) stream->synchronize(stream->record());
+  settle();
+  dense_.reset();  // computes on them
+  helpers_.clear();
   streams_.clear();
+}
+
+void RankRunner::settle() {
+  for (const auto& stream : streams_) stream->synchronize(stream->record());
+  for (const auto& helper : helpers_) {
+    if (helper) helper->synchronize(helper->record());
+  }
 }
 
 Cluster* RankRunner::cluster_of(Work work) const {
@@ -126,18 +169,24 @@ Status RankRunner::run(const BlockRequest& request) {
   traced_ = request.traced;
   for (std::vector<CodecWork>& of_stream : codec_work_) of_stream.clear();
   loss_sums_.assign(static_cast<std::size_t>(request.iterations), 0);
+  if (dense_) {
+    Status status = dense_->begin_block(request.first_iteration, request.iterations);
+    if (!status) return status;
+  }
   if (Status status = prefetch_first(request.first_iteration); !status) return status;
   for (std::int32_t n = 0; n < request.iterations; ++n) {
     Status status = run_iteration(request.first_iteration + n,
                                   times_.data() + static_cast<std::size_t>(n) * steps);
     if (!status) return status;
-    if (dense_) keep_loss(request.first_iteration + n, &loss_sums_[static_cast<std::size_t>(n)]);
   }
   for (const auto& stream : streams_) stream->synchronize(stream->record());
   if (Status status = communicators_.front()->status(); !status) return status;
   for (const auto& stream : streams_) {
     stream->resolve_marks();
     if (Status status = stream->status(); !status) return status;
+  }
+  for (std::int32_t n = 0; dense_ && n < request.iterations; ++n) {
+    loss_sums_[static_cast<std::size_t>(n)] = dense_->loss_sum(n);
   }
   const auto last = times_.end() - static_cast<std::ptrdiff_t>(steps);
   used_prefetch_times_ = prefetch_times_;
@@ -211,16 +260,6 @@ void RankRunner::begin_iteration(std::int64_t iteration) {
   if (given_ != nullptr && *given_) give_gradients(iteration);
 }
 
-// Behind the iteration's last step of the stream that ran the loss, before the slot is used again.
-void RankRunner::keep_loss(std::int64_t iteration, double* loss_sum) {
-  for (const ScheduleStep& step : plan_.schedule.steps) {
-    if (step.stage != Stage::dense_forward || step.work != Work::top_mlp) continue;
-    streams_[step.stream]->enqueue([dense = dense_.get(), slot = slot_of(iteration), loss_sum] {
-      *loss_sum = dense->loss_sum(slot);
-    });
-  }
-}
-
 void RankRunner::end_iteration(std::int64_t iteration) {
   for (std::size_t s = 0; s < streams_.size(); ++s) {
     ends_[slot_of(iteration)][s] = streams_[s]->record();
@@ -263,7 +302,23 @@ Status RankRunner::run_step(std::size_t index, const BatchView& batch, std::int6
   // A host thread of its own is work of the rank as well; otherwise the stream's clock has it.
   const bool host_apart = mode_ == StreamMode::threaded && !stream.has_device_clock();
   const std::int64_t host_cpu_ns = host_apart ? thread_cpu_ns() : 0;
-  Status status = run_stage(step, {stream, communicator, slot_of(iteration), batch, iteration + 1});
+  Stream* helper = step_helpers_[index];
+  if (helper != nullptr) helper->mark(&times->helper_start);
+  const StageCall call{stream, communicator, slot_of(iteration), batch, iteration + 1,
+                       true,   helper};
+  Status status;
+  const auto enqueue = [&] {
+    if (status) status = run_stage(step, call);
+  };
+  if (stays_on_stream(step)) {
+    enqueue_as_graph(stream, graph_key(index, call.slot), enqueue);
+  } else {
+    enqueue();
+  }
+  if (helper != nullptr) {
+    helper->mark(&times->helper_end);
+    stream.wait(helper->record());
+  }
   const Cluster* cluster = cluster_of(step.work);
   times->host_cpu_ns = host_apart ? thread_cpu_ns() - host_cpu_ns : 0;
   times->rows = cluster == nullptr ? batch.samples : cluster->rows(slot_of(iteration));
@@ -324,7 +379,10 @@ Status RankRunner::evaluate(const RankBatch& given, std::int64_t iteration) {
   for (const auto& cluster : clusters_) {
     if (cluster) cluster->begin(slot, batch);
   }
-  if (dense_) dense_->begin(slot, batch);
+  if (dense_) {
+    dense_->begin(slot, batch);
+    if (Status status = dense_->begin_block(0, 1); !status) return status;
+  }
   communicators_.front()->set_step(nullptr);
   Stream& stream = *streams_.front();
   for (const ScheduleStep& step : serial.steps) {

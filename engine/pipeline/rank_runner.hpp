@@ -68,12 +68,16 @@ class RankRunner {
   [[nodiscard]] const std::vector<StepTimes>& times() const { return times_; }
   /// Bytes sent for the batch of the last iteration.
   [[nodiscard]] RankTraffic traffic() const;
+  /// Of all streams since they were made.
+  [[nodiscard]] GraphCounts graph_counts() const;
   /// What codecs made of the last iteration's messages.
   [[nodiscard]] Engine::CodedTraffic coded() const;
   /// What codecs did in the last block, by stream; empty where it was not traced.
   [[nodiscard]] const std::vector<std::vector<CodecWork>>& codec_work() const {
     return codec_work_;
   }
+  /// Returns when the streams have run everything.
+  void settle();
   /// A prefetched batch must not be used any more (its tables or batches have changed).
   void forget_prefetch() { prefetched_iteration_ = -1; }
 
@@ -84,8 +88,9 @@ class RankRunner {
   /// What create() has made.
   struct Parts {
     std::unique_ptr<RankMemory> memory;
-    std::unique_ptr<DenseStage> dense;
     std::vector<std::unique_ptr<Stream>> streams;
+    std::vector<std::unique_ptr<Stream>> helpers;
+    std::unique_ptr<DenseStage> dense;  ///< computes on the streams
     StagedBatches staged;
   };
 
@@ -101,12 +106,13 @@ class RankRunner {
   [[nodiscard]] Status run_iteration(std::int64_t iteration, StepTimes* times);
   [[nodiscard]] Status run_step(std::size_t index, const BatchView& batch, std::int64_t iteration,
                                 StepTimes* times, bool waits);
+  /// The step calls no communicator and no task of the host.
+  [[nodiscard]] bool stays_on_stream(const ScheduleStep& step) const;
   [[nodiscard]] Status run_stage(const ScheduleStep& step, const StageCall& call);
   [[nodiscard]] Cluster* cluster_of(Work work) const;
   void await_slot(std::int64_t iteration);
   void begin_iteration(std::int64_t iteration);
   void give_gradients(std::int64_t iteration);
-  void keep_loss(std::int64_t iteration, double* loss_sum);
   void end_iteration(std::int64_t iteration);
   void end_step(Stream& stream, StepTimes* times, std::size_t index, std::int64_t iteration);
   void record(std::size_t index, std::int64_t iteration, const StepTimes& times,
@@ -123,6 +129,8 @@ class RankRunner {
   std::vector<std::string> labels_;  ///< by step; outlive the communicators
   std::vector<std::unique_ptr<ProbedCommunicator>> communicators_;  ///< by stream
   std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<std::unique_ptr<Stream>> helpers_;  ///< by stream: for codecs; null: none needed
+  std::vector<Stream*> step_helpers_;             ///< by step
   std::array<std::unique_ptr<Cluster>, kClusterTypes> clusters_;
   std::unique_ptr<DenseStage> dense_;
   std::vector<Event> step_events_;

@@ -24,6 +24,7 @@
 #include "engine/pipeline/owned_rows.hpp"
 #include "engine/pipeline/rank_memory.hpp"
 #include "engine/pipeline/run_plan.hpp"
+#include "layout/messages.hpp"
 
 namespace shardscope::engine {
 
@@ -31,6 +32,7 @@ class RbCluster final : public Cluster {
  public:
   RbCluster(const RunPlan& plan, RankMemory& memory, Ops& ops);
 
+  [[nodiscard]] bool update_exchanges() const override { return owned_.exchanges(); }
   [[nodiscard]] Status input_dist(const StageCall& call) override;
   void model_forward(const StageCall& call) override;
   void network_forward(const StageCall& call) override;
@@ -83,6 +85,13 @@ class RbCluster final : public Cluster {
   struct PooledApart {
     std::vector<GatherPool> terms;
     CopyColumns store;
+  };
+
+  /// A gradient that goes straight into the buffer of a peer of the domain.
+  struct PeerReturn {
+    std::size_t copy = 0;  ///< in gradient_returns_
+    std::int32_t peer = 0;
+    std::int64_t offset = 0;  ///< in the peer's buffer
   };
 
   /// What a SumColumns points at.
@@ -171,6 +180,9 @@ class RbCluster final : public Cluster {
   void add_rail_sum(std::vector<CopyColumns> terms);
   [[nodiscard]] static std::vector<SumColumns> calls_of(const std::vector<ColumnSum>& sums);
   [[nodiscard]] OwnerPartials partials_of_owner(std::int32_t owner) const;
+  [[nodiscard]] MessageArrays domain_messages(const Messages& largest, std::int32_t owner) const;
+  void return_gradients(const StageCall& call);
+  void write_to_peers(Stream& stream, PeerWindow& window);
 
   // input_dist (rb_input_dist.cpp).
   void fill_buckets(Batch& batch, const BatchView& input);
@@ -228,6 +240,8 @@ class RbCluster final : public Cluster {
   std::vector<CopyColumns> gradient_packs_flat_;
   std::vector<CopyColumns> gradient_packs_rail_;
   std::vector<CopyBytes> gradient_returns_;  ///< rail to the owners of its domain
+  std::vector<PeerReturn> peer_returns_;     ///< those to other owners
+  bool published_ = false;                   ///< peers know domain_gradient_receive
 
   std::vector<std::vector<std::size_t>> owned_units_;  ///< id units of every owned row
   IndexStaging staging_;

@@ -1,6 +1,7 @@
 // model_forward, network_forward and network_backward of RB: pool at the owner, combine at the
 // consumer, and the way back of the gradients.
 
+#include "engine/comm/peer_window.hpp"
 #include "engine/pipeline/rb.hpp"
 
 namespace shardscope::engine {
@@ -104,7 +105,7 @@ void RbCluster::exchange(const StageCall& call, Direction direction, Group group
   const auto d = static_cast<std::size_t>(direction);
   const bool flat = group == Group::flat;
   const Chunks& chunks = flat ? flat_chunks_ : rail_chunks_;
-  coded_.enqueue(call.stream, call.communicator,
+  coded_.enqueue(call.stream, call.helper, call.communicator,
                  {direction, group, flat ? &all_ranks_ : &rail_ranks_, arrays, &chunks.sent[d],
                   &chunks.received[d], plan_.decay.factor(call.step - 1)});
 }
@@ -121,10 +122,42 @@ void RbCluster::network_backward(const StageCall& call) {
   exchange(call, Direction::backward, Group::rail,
            all_to_all(vectors_.rail_gradient_send, consumer_rail_, vectors_.rail_gradient_receive,
                       rail_out_));
+  return_gradients(call);
+}
+
+// Rails have the gradients of sums and give them to every owner that has a term in them: into its
+// buffer where ranks may, else by message.
+void RbCluster::return_gradients(const StageCall& call) {
+  PeerWindow* window = plan_.peer_writes ? call.communicator.peer_window() : nullptr;
+  if (window != nullptr) return write_to_peers(call.stream, *window);
   ops_.copy_bytes(call.stream, gradient_returns_);
   call.communicator.alltoall_v(call.stream, Group::domain,
                                all_to_all(vectors_.domain_gradient_send, rail_domain_,
                                           vectors_.domain_gradient_receive, owner_domain_));
+}
+
+// An owner has read its gradients before it joins the next forward exchange of the domain, and the
+// next writes come behind that.
+void RbCluster::write_to_peers(Stream& stream, PeerWindow& window) {
+  if (!published_) {
+    published_ = true;
+    window.publish(stream, vectors_.domain_gradient_receive,
+                   memory_.arena().bytes("rb.domain.gradient_receive"));
+    stream.enqueue([this, &window] {
+      for (const PeerReturn& one : peer_returns_) {
+        CopyBytes& copy = gradient_returns_[one.copy];
+        std::byte* const peer = window.peer(one.peer);
+        if (peer == nullptr) copy.bytes = 0;  // the run was aborted
+        if (peer != nullptr) copy.to = peer + one.offset;
+      }
+    });
+  }
+  ops_.copy_bytes(stream, gradient_returns_);
+  for (std::int32_t peer = 0; peer < plan_.topology.fast_domain; ++peer) {
+    const std::int64_t bytes = rail_domain_.bytes[static_cast<std::size_t>(peer)];
+    if (bytes > 0) window.wrote(stream, peer, bytes);
+  }
+  window.fence(stream);
 }
 
 }  // namespace shardscope::engine

@@ -84,16 +84,15 @@ void RbCluster::place_hierarchical_messages() {
   const std::int32_t domain = topology.domain_of(rank_);
   const std::int32_t rail = topology.rail_of(rank_);
   const Messages sizes(plan_.workload, topology, plan_.layout, plan_.routes, plan_.capacity);
-  std::vector<std::int64_t> owner_out, rail_in, rail_out, consumer_in;
+  std::vector<std::int64_t> rail_in, rail_out, consumer_in;
   for (std::int32_t peer = 0; peer < topology.fast_domain; ++peer) {
-    owner_out.push_back(sizes.rb_domain(rank_, peer));
     rail_in.push_back(sizes.rb_domain(rank_at(domain, peer), rail));
   }
   for (std::int32_t other = 0; other < topology.domains(); ++other) {
     rail_out.push_back(sizes.rb_rail(rank_at(other, rail), domain));
     consumer_in.push_back(sizes.rb_rail(rank_, other));
   }
-  owner_domain_ = MessageArrays::of_sizes(owner_out);
+  owner_domain_ = domain_messages(sizes, rank_);
   rail_domain_ = MessageArrays::of_sizes(rail_in);
   rail_out_ = MessageArrays::of_sizes(rail_out);
   consumer_rail_ = MessageArrays::of_sizes(consumer_in);
@@ -109,6 +108,15 @@ void RbCluster::place_hierarchical_messages() {
       }
     }
   }
+}
+
+/// What an owner sends to the rails of its domain.
+MessageArrays RbCluster::domain_messages(const Messages& largest, std::int32_t owner) const {
+  std::vector<std::int64_t> sizes;
+  for (std::int32_t rail = 0; rail < plan_.topology.fast_domain; ++rail) {
+    sizes.push_back(largest.rb_domain(owner, rail));
+  }
+  return MessageArrays::of_sizes(sizes);
 }
 
 // Received vectors into the outputs: owners (flat) and domains (hierarchical) in ascending order.
@@ -214,6 +222,16 @@ void RbCluster::place_rail_sums() {
     samples_before += plan_.samples(consumer);
   }
   rail_sum_calls_ = calls_of(rail_sums_);
+  if (!plan_.peer_writes) return;
+  const Messages largest(plan_.workload, plan_.topology, plan_.layout, plan_.routes,
+                         plan_.capacity);
+  std::vector<std::int64_t> message_at;  // of this rail, by owner
+  for (std::int32_t owner = 0; owner < topology.fast_domain; ++owner) {
+    message_at.push_back(domain_messages(largest, rank_at(domain, owner)).offset(rail));
+  }
+  for (PeerReturn& one : peer_returns_) {
+    one.offset += message_at[static_cast<std::size_t>(one.peer)];
+  }
 }
 
 RbCluster::OwnerPartials RbCluster::partials_of_owner(std::int32_t owner) const {
@@ -243,6 +261,7 @@ void RbCluster::add_rail_term(std::vector<CopyColumns>& terms, const PartialUnit
   call.width = width_of(unit);
   call.accumulate = !terms.empty();
   terms.push_back(call);
+  if (!self) peer_returns_.push_back({gradient_returns_.size(), owner, inside});
   gradient_returns_.push_back(
       {vectors_.rail_gradient_receive + out,
        (self ? vectors_.domain_gradient_receive : vectors_.domain_gradient_send) + from,

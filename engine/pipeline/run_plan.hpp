@@ -42,6 +42,7 @@ struct RunPlan {
   BoundDecay decay;  ///< of the bounds of the layout's codecs
   Fault fault = Fault::none;
   std::function<std::unique_ptr<Communicator>(std::unique_ptr<Communicator>)> wrap_communicator;
+  bool peer_writes = false;      ///< ranks of a domain may write into each other's buffers
   Device* device = nullptr;      ///< null: the cpu device
   WorkTracer* tracer = nullptr;  ///< null: nobody hears of the ranks' steps
 

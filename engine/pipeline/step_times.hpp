@@ -22,13 +22,15 @@ struct ExchangeTimes {
   Group group = Group::flat;
 };
 
-/// Most collectives a step has: RB with flat and hierarchical tables, and the sizes of coded
-/// messages.
-inline constexpr std::size_t kMostExchanges = 6;
+/// Most collectives a step has: RB with flat and hierarchical tables, coded messages in two parts
+/// and the sizes of each.
+inline constexpr std::size_t kMostExchanges = 10;
 
 struct StepTimes {
   Moment start;
   Moment end;
+  Moment helper_start;  ///< of the stream that runs codecs; equal: there was none
+  Moment helper_end;
   std::int64_t host_cpu_ns = 0;  ///< of the host thread, where it is another
   std::int64_t rows = 0;
   std::array<ExchangeTimes, kMostExchanges> exchanges{};
@@ -36,7 +38,9 @@ struct StepTimes {
 
   /// Time of the rank's own work inside the step: kernels, copies, and the host's lists. On a
   /// device with a clock of its own the step's time there.
-  [[nodiscard]] std::int64_t busy_ns() const { return end.busy_ns - start.busy_ns + host_cpu_ns; }
+  [[nodiscard]] std::int64_t busy_ns() const {
+    return end.busy_ns - start.busy_ns + helper_end.busy_ns - helper_start.busy_ns + host_cpu_ns;
+  }
   [[nodiscard]] LinkBytes sent() const {
     LinkBytes sum;
     for (std::size_t i = 0; i < exchange_count; ++i) {

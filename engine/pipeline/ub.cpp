@@ -173,7 +173,7 @@ void UbCluster::exchange(const StageCall& call, Direction direction, const AllTo
   const Batch& batch = batches_[call.slot];
   const auto d = static_cast<std::size_t>(direction);
   const bool forward = direction == Direction::forward;
-  coded_.enqueue(call.stream, call.communicator,
+  coded_.enqueue(call.stream, call.helper, call.communicator,
                  {direction, Group::flat, &all_ranks_, arrays,
                   forward ? &batch.chunks_as_owner[d] : &batch.chunks_as_consumer[d],
                   forward ? &batch.chunks_as_consumer[d] : &batch.chunks_as_owner[d],

@@ -27,6 +27,7 @@ class UbCluster final : public Cluster {
  public:
   UbCluster(const RunPlan& plan, RankMemory& memory, Ops& ops);
 
+  [[nodiscard]] bool update_exchanges() const override { return owned_.exchanges(); }
   [[nodiscard]] Status input_dist(const StageCall& call) override;
   void model_forward(const StageCall& call) override;
   void network_forward(const StageCall& call) override;

@@ -15,6 +15,18 @@ constexpr std::size_t kLastWordsBytes = std::size_t{64} << 10;
 constexpr std::chrono::seconds kEndsWithin{3};
 constexpr int kErrorsPollMs = 100;
 
+/// About what a message holds beside its own size.
+std::size_t bytes_of(const Message& message) {
+  std::size_t bytes = sizeof message;
+  if (const auto* reply = std::get_if<Reply>(&message)) bytes += reply->result_json.size();
+  if (const auto* samples = std::get_if<Samples>(&message)) {
+    bytes += samples->iterations.size() * sizeof samples->iterations.front();
+  }
+  if (const auto* progress = std::get_if<JobProgress>(&message)) bytes += progress->detail.size();
+  if (const auto* failure = std::get_if<Failure>(&message)) bytes += failure->error.what.size();
+  return bytes;
+}
+
 Error engine_gone(const std::string& how) {
   return {ErrorKind::runtime, how.empty() ? "no engine is running" : "the engine ended: " + how,
           "engine", "", "Start it again; edits are safe"};
@@ -25,6 +37,7 @@ Error engine_gone(const std::string& how) {
 Client::Client(ClientConfig config) : config_(std::move(config)) {}
 
 Client::~Client() {
+  let_go();
   channel_.reset();
   {
     const std::lock_guard lock(mutex_);
@@ -34,6 +47,7 @@ Client::~Client() {
 }
 
 Status Client::start() {
+  let_go();
   channel_.reset();
   if (errors_reader_.joinable()) {
     {
@@ -54,7 +68,8 @@ Status Client::start() {
   {
     const std::lock_guard lock(mutex_);
     state_ = EngineState::starting;
-    stop_errors_ = false;
+    stop_errors_ = letting_go_ = abandoned_ = false;
+    heard_ = std::chrono::steady_clock::now();
     ended_.clear();
     last_words_.clear();
     engine_json_.clear();
@@ -85,18 +100,71 @@ std::int64_t Client::send(Message request) {
     if (running) {
       open_.insert(id);
     } else {
-      arrived_.push_back(Failure{id, engine_gone(ended_)});
+      hold(Failure{id, engine_gone(ended_)});
     }
   }
   if (running) {
-    if (const Status sent = channel_->send(request); !sent) receive(Failure{id, sent.error()});
+    if (const Status sent = channel_->send(request); !sent) {
+      // Not through receive(), which waits where a flood stands in the way.
+      const std::lock_guard lock(mutex_);
+      open_.erase(id);
+      hold(Failure{id, sent.error()});
+    }
   }
   return id;
 }
 
+void Client::hold(Message message) {
+  arrived_bytes_ += bytes_of(message);
+  arrived_.push_back(std::move(message));
+}
+
 std::vector<Message> Client::poll() {
+  std::vector<Message> messages;
+  bool late = false, more = false;
+  {
+    const std::lock_guard lock(mutex_);
+    while (!arrived_.empty() && messages.size() < kMostPolled) {
+      arrived_bytes_ -= bytes_of(arrived_.front());
+      messages.push_back(std::move(arrived_.front()));
+      arrived_.pop_front();
+    }
+    more = !arrived_.empty();
+    late = state_ == EngineState::starting && !abandoned_ &&
+           std::chrono::steady_clock::now() - heard_ > config_.answers_within;
+  }
+  polled_.notify_all();
+  if (more) config_.wake();
+  if (late) {
+    abandon(fmt::format("it did not answer within {} s",
+                        std::chrono::duration<double>(config_.answers_within).count()));
+  }
+  return messages;
+}
+
+void Client::abandon(const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ == EngineState::stopped || abandoned_) return;
+    abandoned_ = true;
+    ended_ = why;
+  }
+  polled_.notify_all();
+  if (channel_ != nullptr) channel_->close();
+}
+
+std::chrono::milliseconds Client::silence() const {
   const std::lock_guard lock(mutex_);
-  return std::exchange(arrived_, {});
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                               heard_);
+}
+
+void Client::let_go() {
+  {
+    const std::lock_guard lock(mutex_);
+    letting_go_ = true;
+  }
+  polled_.notify_all();
 }
 
 EngineState Client::state() const {
@@ -120,8 +188,17 @@ std::string Client::last_words() const {
 }
 
 void Client::receive(Message message) {
+  bool first = true;
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    heard_ = std::chrono::steady_clock::now();
+    // A flood waits in the pipe, where it holds up the engine instead of this process.
+    polled_.wait(lock, [&] {
+      return letting_go_ || abandoned_ ||
+             (arrived_.size() < kMostHeld && arrived_bytes_ < kMostHeldBytes);
+    });
+    if (letting_go_ || abandoned_) return;
+    first = arrived_.empty();
     const std::int64_t id = id_of(message);
     const auto* reply = std::get_if<Reply>(&message);
     const auto* failure = std::get_if<Failure>(&message);
@@ -131,13 +208,20 @@ void Client::receive(Message message) {
     } else {
       if (failure != nullptr && id == hello_) ended_ = to_string(failure->error);
       if (reply != nullptr || failure != nullptr) open_.erase(id);
-      arrived_.push_back(std::move(message));
+      hold(std::move(message));
     }
   }
-  config_.wake();
+  if (first) config_.wake();
 }
 
 void Client::note_end(const std::optional<Error>& error) {
+  bool given_up = false;
+  {
+    const std::lock_guard lock(mutex_);
+    given_up = abandoned_;
+  }
+  // One that does not answer will not see its end of the pipe close either.
+  if (given_up) child_->kill(SIGKILL);
   std::optional<std::string> how = child_->ended(kEndsWithin);
   if (!how) {
     child_->kill(SIGKILL);
@@ -151,7 +235,7 @@ void Client::note_end(const std::optional<Error>& error) {
                      : how.value_or("still there");
     }
     for (const std::int64_t id : std::exchange(open_, {})) {
-      arrived_.push_back(Failure{id, engine_gone(ended_)});
+      hold(Failure{id, engine_gone(ended_)});
     }
   }
   config_.wake();

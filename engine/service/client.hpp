@@ -2,7 +2,10 @@
 // The desktop's side of the protocol: starts an engine (here, or on another machine through ssh),
 // talks to it without ever blocking, starts it again after it died.
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -24,6 +27,9 @@ struct ClientConfig {
   std::string program;  ///< how the desktop calls itself
   /// Called from another thread when poll() has something new (wakes the window).
   std::function<void()> wake = [] {};
+  /// An engine that has not answered the hello by then counts as dead. Long enough to type a
+  /// passphrase for ssh.
+  std::chrono::milliseconds answers_within = std::chrono::seconds(60);
 };
 
 enum class EngineState : std::uint8_t {
@@ -48,9 +54,18 @@ class Client {
   /// one that is too large, is answered with a Failure at the next poll().
   std::int64_t send(Message request);
 
-  /// What arrived since the last call, in order. A request that the engine's end left open is
-  /// answered with a Failure.
+  /// What arrived since the last call, in order, at most kMostPolled messages; the rest waits. The
+  /// engine is not read while more than kMostHeld or kMostHeldBytes wait to be polled. A request
+  /// that the engine's end left open is answered with a Failure.
   [[nodiscard]] std::vector<Message> poll();
+  static constexpr std::size_t kMostPolled = 1024;
+  static constexpr std::size_t kMostHeld = 8192;
+  static constexpr std::size_t kMostHeldBytes = std::size_t{64} << 20;
+
+  /// Gives up an engine that does not answer: it is killed, open requests fail with that reason.
+  void abandon(const std::string& why);
+  /// Since the engine last said anything; since its start where it never did.
+  [[nodiscard]] std::chrono::milliseconds silence() const;
 
   [[nodiscard]] EngineState state() const;
   /// What the engine said of itself: {"protocol", "version", "machine", ...}; empty until ready.
@@ -62,8 +77,12 @@ class Client {
 
  private:
   void receive(Message message);
+  /// Keeps it until the next poll(). Under the lock.
+  void hold(Message message);
   void note_end(const std::optional<Error>& error);
   void read_errors(int descriptor);
+  /// The reading thread no longer waits for poll().
+  void let_go();
 
   ClientConfig config_;
   std::int64_t next_id_ = 1;
@@ -72,7 +91,12 @@ class Client {
   EngineState state_ = EngineState::stopped;
   std::int64_t hello_ = 0;
   std::set<std::int64_t> open_;  ///< requests without a reply
-  std::vector<Message> arrived_;
+  std::deque<Message> arrived_;
+  std::size_t arrived_bytes_ = 0;
+  std::condition_variable polled_;
+  bool letting_go_ = false;  ///< what arrives now is dropped
+  bool abandoned_ = false;
+  std::chrono::steady_clock::time_point heard_ = {};
   std::string engine_json_;
   std::string ended_;
   std::string last_words_;

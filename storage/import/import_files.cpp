@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "storage/import/hugectr_plan.hpp"
+#include "storage/import/hugectr/hugectr_plan.hpp"
+#include "storage/import/hugectr/mlperf_log.hpp"
 #include "storage/import/input_text.hpp"
-#include "storage/import/kineto.hpp"
-#include "storage/import/mlperf_log.hpp"
+#include "storage/import/kineto/kineto.hpp"
 #include "storage/import/nsys_import.hpp"
 #include "storage/import/tbe_config.hpp"
-#include "storage/import/torchrec_plan.hpp"
-#include "storage/import/torchrec_stats.hpp"
-#include "storage/import/trace_source.hpp"
-#include "storage/import/trace_tables.hpp"
+#include "storage/import/torchrec/torchrec_plan.hpp"
+#include "storage/import/torchrec/torchrec_stats.hpp"
+#include "storage/import/trace/trace_source.hpp"
+#include "storage/import/trace/trace_tables.hpp"
 
 namespace shardscope::storage {
 namespace {

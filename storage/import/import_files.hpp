@@ -10,7 +10,7 @@
 #include "storage/import/import_kind.hpp"
 #include "storage/import/imported_plan.hpp"
 #include "storage/import/notes.hpp"
-#include "storage/import/trace_stages.hpp"
+#include "storage/import/trace/trace_stages.hpp"
 
 namespace shardscope::storage {
 
@@ -22,7 +22,8 @@ using ImportProgress = std::function<bool(double)>;
 ///   with `matrix`; workload, topology and layout where sizes are known; `estimate` of a report.
 /// - mlperf: a plan with the log's facts, its layout where the log prints the matrix.
 /// - tbe: a plan a configuration with a workload alone.
-/// - kineto, nsys: `trace` (a run: storage/import/trace_write.hpp writes it to a session), and one
+/// - kineto, nsys: `trace` (a run: storage/import/trace/trace_write.hpp writes it to a session),
+/// and one
 ///   plan where the layout that ran is known.
 /// nccl_tests gives an error: calibration reads it.
 /// `notes` say what was kept, assumed and left out; show them with whatever is shown.

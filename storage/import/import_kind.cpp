@@ -6,6 +6,7 @@
 
 #include "storage/import/input_text.hpp"
 #include "storage/import/notes.hpp"
+#include "storage/import/unpack.hpp"
 #include "storage/schema.hpp"
 
 namespace shardscope::storage {
@@ -19,10 +20,6 @@ constexpr std::size_t kHeadBytes = std::size_t{4} << 20;
 
 bool has(std::string_view text, std::string_view piece) {
   return text.find(piece) != std::string_view::npos;
-}
-
-bool is_tar(std::string_view head) {
-  return head.size() > 262 && head.substr(257, 5) == "ustar";
 }
 
 /// Traces name their events early; other JSON must not be scanned for a word in its data.
@@ -58,7 +55,7 @@ bool is_sqlite(std::string_view head) {
 
 std::optional<ImportKind> recognise_text(std::string_view head) {
   if (is_sqlite(head)) return ImportKind::nsys;
-  if (is_tar(head) || is_chrome_trace(head)) return ImportKind::kineto;
+  if (is_chrome_trace(head)) return ImportKind::kineto;
   if (has(head, "SplitTableBatchedEmbeddingBags") || has(head, "\"indices_params\"") ||
       has(head, "\"pooling_params\"")) {
     return ImportKind::tbe;
@@ -91,11 +88,13 @@ Result<ImportKind> recognise(const std::string& path) {
 }
 
 bool is_session_file(const std::string& path) {
-  const Result<std::string> head = read_head(path, 72);
-  if (!head || head->size() < 72 || !is_sqlite(*head)) return false;
+  const auto file = FileBytes::open(path);
+  std::array<char, 72> head{};
+  if (!file || (*file)->read(head.data(), head.size()).value_or(0) < head.size()) return false;
+  if (!is_sqlite({head.data(), head.size()})) return false;
   std::uint32_t application = 0;
   for (std::size_t i = 68; i < 72; ++i) {
-    application = application << 8 | static_cast<unsigned char>((*head)[i]);
+    application = application << 8 | static_cast<unsigned char>(head[i]);
   }
   return application == static_cast<std::uint32_t>(kApplicationId);
 }

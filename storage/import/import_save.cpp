@@ -4,7 +4,7 @@
 
 #include "layout/json.hpp"
 #include "storage/documents.hpp"
-#include "storage/import/trace_write.hpp"
+#include "storage/import/trace/trace_write.hpp"
 
 namespace shardscope::storage {
 

@@ -1,13 +1,10 @@
 #include "storage/import/input_text.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
+
+#include "storage/import/unpack.hpp"
 
 namespace shardscope::storage {
 namespace {
@@ -16,29 +13,33 @@ tl::unexpected<Error> file_trouble(const std::string& path, std::string what, st
   return fail({ErrorKind::usage, std::move(what), path, "", std::move(cure)});
 }
 
-Status check_file(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) {
-    return file_trouble(path, "there is no such file", "Check the path");
-  }
-  if (std::filesystem::is_directory(status)) {
-    return file_trouble(path, "this is a directory", "Name a file in it");
-  }
-  return {};
-}
-
-/// Ends an inflate stream however the scope is left.
-struct Inflating {
-  z_stream stream{};
-  bool ready = false;
-  Inflating() { ready = ::inflateInit2(&stream, 15 + 32) == Z_OK; }
-  ~Inflating() {
-    if (ready) ::inflateEnd(&stream);
-  }
-  Inflating(const Inflating&) = delete;
-  Inflating& operator=(const Inflating&) = delete;
+struct Unpacked {
+  std::string bytes;
+  bool damaged = false;
 };
+
+/// Up to `most` bytes of a file, or of the first file in an archive that is not hidden.
+Result<Unpacked> unpacked_bytes(const std::string& path, std::size_t most) {
+  const auto file = FileBytes::open(path);
+  if (!file) return fail(file.error());
+  UnpackBudget budget(path, (*file)->size());
+  Unpacker unpacker(**file, budget);
+  auto found = unpacker.next();
+  while (found && *found && is_hidden(unpacker.name())) found = unpacker.next();
+  if (!found) return fail(found.error());
+  Unpacked out;
+  constexpr std::size_t kPiece = 1 << 16;
+  while (*found && out.bytes.size() < most) {
+    const std::size_t before = out.bytes.size();
+    out.bytes.resize(std::min(most, before + kPiece));
+    const auto count = unpacker.read(out.bytes.data() + before, out.bytes.size() - before);
+    if (!count) return fail(count.error());
+    out.bytes.resize(before + *count);
+    if (*count == 0) break;
+  }
+  out.damaged = unpacker.damaged();
+  return out;
+}
 
 void append_utf8(std::string& out, std::uint32_t code) {
   if (code < 0x80) {
@@ -102,40 +103,6 @@ void remove_colours(std::string& text) {
 
 }  // namespace
 
-bool is_gzip(std::string_view head) {
-  return head.size() >= 2 && head[0] == '\x1f' && head[1] == '\x8b';
-}
-
-Result<std::string> gunzip(std::string_view packed, std::size_t most, const std::string& place) {
-  Inflating inflating;
-  z_stream& stream = inflating.stream;
-  // zlib reads through a pointer to non-const and does not write.
-  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(packed.data()));
-  stream.avail_in = static_cast<uInt>(std::min<std::size_t>(packed.size(), 0xffffffffU));
-  std::string out;
-  std::array<char, 65536> piece{};
-  int state = inflating.ready ? Z_OK : Z_MEM_ERROR;
-  while (state == Z_OK) {
-    stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-    stream.avail_out = piece.size();
-    state = ::inflate(&stream, Z_NO_FLUSH);
-    out.append(piece.data(), piece.size() - stream.avail_out);
-    if (out.size() > most) {
-      return file_trouble(place, fmt::format("it unpacks to more than {} bytes", most),
-                          "Is this the file you meant?");
-    }
-    // Several members may follow each other.
-    if (state == Z_STREAM_END && stream.avail_in > 0 &&
-        is_gzip({reinterpret_cast<const char*>(stream.next_in), stream.avail_in})) {
-      state = ::inflateReset(&stream);
-    }
-  }
-  if (state != Z_STREAM_END && out.empty()) {
-    return file_trouble(place, "its gzip data is damaged", "Copy the file again");
-  }
-  return out;
-}
-
 std::string decoded_text(std::string bytes, ImportNotes& notes) {
   const bool little = bytes.starts_with("\xff\xfe");
   if (little || bytes.starts_with("\xfe\xff")) {
@@ -153,35 +120,26 @@ std::string decoded_text(std::string bytes, ImportNotes& notes) {
 }
 
 Result<std::string> read_input_text(const std::string& path, ImportNotes& notes) {
-  if (Status sound = check_file(path); !sound) return fail(sound.error());
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes;
-  std::array<char, 65536> piece{};
-  while (file.read(piece.data(), piece.size()) || file.gcount() > 0) {
-    bytes.append(piece.data(), static_cast<std::size_t>(file.gcount()));
-    if (bytes.size() > kLargestInputText) {
-      return file_trouble(path, fmt::format("more than {} bytes are too many", kLargestInputText),
-                          "Is this the file you meant?");
-    }
+  auto bytes = unpacked_bytes(path, kLargestInputText + 1);
+  if (!bytes) return fail(bytes.error());
+  if (bytes->bytes.size() > kLargestInputText) {
+    return file_trouble(path, fmt::format("more than {} bytes are too many", kLargestInputText),
+                        "Is this the file you meant?");
   }
-  if (!file.eof()) return file_trouble(path, "it cannot be read", "Check its permissions");
-  if (is_gzip(bytes)) {
-    auto text = gunzip(bytes, kLargestInputText, path);
-    if (!text) return text;
-    bytes = std::move(*text);
+  if (bytes->damaged && bytes->bytes.empty()) {
+    return file_trouble(path, "its packed data is damaged", "Copy the file again");
   }
-  return decoded_text(std::move(bytes), notes);
+  if (bytes->damaged) {
+    notes.warn(0, "the packed data is damaged or breaks off; what came before is kept",
+               "a whole file");
+  }
+  return decoded_text(std::move(bytes->bytes), notes);
 }
 
 Result<std::string> read_head(const std::string& path, std::size_t bytes) {
-  if (Status sound = check_file(path); !sound) return fail(sound.error());
-  const gzFile file = ::gzopen(path.c_str(), "rb");  // reads plain files as they are
-  if (file == nullptr) return file_trouble(path, "it cannot be read", "Check its permissions");
-  std::string head(bytes, '\0');
-  const int count = ::gzread(file, head.data(), static_cast<unsigned>(bytes));
-  ::gzclose(file);
-  head.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-  return head;
+  auto head = unpacked_bytes(path, bytes);
+  if (!head) return fail(head.error());
+  return std::move(head->bytes);
 }
 
 }  // namespace shardscope::storage

@@ -10,6 +10,8 @@
 #include <optional>
 #include <set>
 
+#include "storage/import/log_lines.hpp"
+
 namespace shardscope::storage {
 namespace {
 
@@ -26,19 +28,6 @@ constexpr std::array kCollectives = {"all_reduce", "reduce_scatter", "all_gather
 constexpr std::array kElementTypes = {
     "int8",   "uint8",    "int32",  "uint32", "int64",    "uint64",   "half", "float",
     "double", "bfloat16", "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2", "char", "int"};
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  std::size_t at = 0;
-  while (at < line.size()) {
-    at = line.find_first_not_of(" \t\r", at);
-    if (at == std::string_view::npos) break;
-    const std::size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
 
 std::optional<double> number_in(std::string_view word, double most) {
   double value = 0;

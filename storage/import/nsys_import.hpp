@@ -6,7 +6,7 @@
 
 #include "layout/result.hpp"
 #include "storage/import/notes.hpp"
-#include "storage/import/trace_model.hpp"
+#include "storage/import/trace/trace_model.hpp"
 
 namespace shardscope::storage {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "storage/import/literal.hpp"
+#include "storage/import/hugectr/literal.hpp"
 
 namespace shardscope::storage {
 namespace {

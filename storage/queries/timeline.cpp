@@ -75,26 +75,4 @@ Result<std::vector<Span>> spans_in(const Session& session, const Track& track,
   return spans;
 }
 
-Result<Span> span_at(const Session& session, std::int64_t rowid) {
-  const ReadAccess access(session);
-  std::vector<Span> spans;
-  const Status done = for_each_row(
-      access.database(),
-      fmt::format("SELECT {}, rank, stream FROM spans JOIN tracks ON tracks.id = spans.track "
-                  "WHERE spans.rowid = ?",
-                  kSpanColumns),
-      [&](const Statement& row) {
-        const Track track{.rank = row.integer32(10), .stream = row.integer32(11)};
-        Span span;
-        if (read_span(row, 0, track, span)) spans.push_back(span);
-      },
-      rowid);
-  if (!done) return fail(done.error());
-  if (spans.empty()) {
-    return fail({ErrorKind::usage, fmt::format("the session has no span {}", rowid), session.path(),
-                 "", ""});
-  }
-  return spans.front();
-}
-
 }  // namespace shardscope::storage

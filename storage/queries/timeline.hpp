@@ -28,7 +28,4 @@ namespace shardscope::storage {
                                                  std::int64_t begin_ns, std::int64_t end_ns,
                                                  std::int64_t limit);
 
-/// The span with that rowid (LevelNode::first_span); a usage error where there is none.
-[[nodiscard]] Result<Span> span_at(const Session& session, std::int64_t rowid);
-
 }  // namespace shardscope::storage

@@ -1,8 +1,7 @@
 #pragma once
-// The handles of this folder.
+// The handles of SQLite.
 
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include "storage/unique.hpp"
 
@@ -10,6 +9,5 @@ namespace shardscope::storage {
 
 using DatabaseHandle = Unique<sqlite3*, sqlite3_close_v2, nullptr>;
 using StatementHandle = Unique<sqlite3_stmt*, sqlite3_finalize, nullptr>;
-using FileDescriptor = Unique<int, ::close, -1>;
 
 }  // namespace shardscope::storage

@@ -15,6 +15,7 @@
 #include "storage/session.hpp"
 #include "tests/app/program.hpp"
 #include "tests/app/small_disk.hpp"
+#include "tests/paths.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -170,6 +171,25 @@ TEST_F(BadInput, NumbersThatAreNone) {
   expect_failure(small_profile({"--schedule", "parallel"}), 1, {"--schedule", "serial"});
 }
 
+TEST_F(BadInput, WiresOnWhichNoRunEnds) {
+  expect_failure(small_profile({"--wire", "1e-9"}), 1,
+                 {"--wire 1e-9", "one iteration", "at least"});
+  expect_failure(small_profile({"--wire", "1e-300"}), 1, {"--wire 1e-300"});
+}
+
+TEST_F(BadInput, AWorkloadThatReadsNothing) {
+  folder_.write("model.json",
+                R"({"format": "shardscope.workload/1", "name": "x", "global_batch": 64,
+      "tables": [{"name": "t", "rows": 1000, "dim": 8}], "features": []})");
+  const std::vector<std::string> inputs = {"--workload",   "model.json", "--topology",
+                                           "host-cpu:1x2", "--layout",   "table_wise"};
+  std::vector<std::string> arguments = {"check"};
+  arguments.insert(arguments.end(), inputs.begin(), inputs.end());
+  expect_failure(arguments, 2, {"breaks rules"});
+  arguments.front() = "profile";
+  expect_failure(arguments, 2, {"no features"});
+}
+
 TEST_F(BadInput, WrongRanks) {
   expect_failure(small_profile({"--ranks", "3"}), 1, {"--ranks", "2"});
 }
@@ -242,19 +262,32 @@ TEST_F(BadInput, ReadOnlySession) {
 TEST_F(BadInput, FullDisk) {
   const SmallDisk disk(folder_.path() / "small", "600k");
   if (!disk.mounted()) GTEST_SKIP() << "a full disk needs a right that this user lacks: mount";
-  std::vector<std::string> arguments = small_profile({"--session", "small/s.shardscope"});
-  arguments[std::find(arguments.begin(), arguments.end(), "8") - arguments.begin()] = "1000000";
+  folder_.write("small.json", small_workload());
+  const std::vector<std::string> arguments = {"profile",    "--workload",   "small.json",
+                                              "--topology", "host-cpu:1x2", "--budget",
+                                              "1h",         "--session",    "small/s.shardscope"};
   expect_failure(arguments, 3, {"small/s.shardscope", "disk is full", "committed before is kept"});
   const ProgramResult shown = run_program({"inspect", "small/s.shardscope"}, folder_.path());
   EXPECT_EQ(shown.code, 0) << shown.err;
   EXPECT_NE(shown.out.find("MEASURED"), std::string::npos) << shown.out;
 }
 
+TEST_F(BadInput, ADiskThatIsFullBehindASweepsFirstRows) {
+  const SmallDisk disk(folder_.path() / "small", "4k");
+  if (!disk.mounted()) GTEST_SKIP() << "a full disk needs a right that this user lacks: mount";
+  folder_.write("small.json", small_workload());
+  std::string batches = "64";
+  for (int batch = 65; batch < 105; ++batch) batches.append(1, ',').append(std::to_string(batch));
+  expect_failure({"sweep", "--workload", "small.json", "--topology", "host-cpu:1x2", "--nodes", "1",
+                  "--planner", "round_robin", "--batch", batches, "--csv", "small/rows.csv"},
+                 3, {"small/rows.csv", "cannot be written"});
+}
+
 TEST_F(BadInput, OutputThatCannotBeWritten) {
   for (const char* command : {"models", "models t510", "models t510 --json"}) {
     for (const char* redirection : {"> /dev/full", ">&-"}) {
-      const std::string line = std::string(SHARDSCOPE_BINARY_DIR "/bin/shardscope ") + command +
-                               " " + redirection + " 2> errors.txt";
+      const std::string line =
+          test::binary_dir() + "/bin/shardscope " + command + " " + redirection + " 2> errors.txt";
       const int status = std::system(("cd " + folder_.path().string() + " && " + line).c_str());
       EXPECT_EQ(WEXITSTATUS(status), 3) << line;
       std::ifstream errors(folder_.path() / "errors.txt");
@@ -267,8 +300,7 @@ TEST_F(BadInput, OutputThatCannotBeWritten) {
 TEST_F(BadInput, AFileNeverTakesThePlaceOfAClosedOutput) {
   folder_.write("small.json", small_workload());
   const std::string line =
-      "cd " + folder_.path().string() +
-      " && " SHARDSCOPE_BINARY_DIR
+      "cd " + folder_.path().string() + " && " + test::binary_dir() +
       "/bin/shardscope check --workload small.json --topology host-cpu:1x2 --save layout.json >&-";
   EXPECT_EQ(WEXITSTATUS(std::system((line + " 2> errors.txt").c_str())), 3);
   std::ifstream layout(folder_.path() / "layout.json");

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,7 +19,24 @@ using CalibrateJson = nlohmann::json;
 
 class Calibrate : public testing::Test {
  protected:
-  Calibrate() { folder_.write("small.json", small_workload()); }
+  /// The exchange is measured once: links.json and, with its constants, mine.json.
+  static void SetUpTestSuite() {
+    measured_ = std::make_unique<TemporaryFolder>();
+    const ProgramResult made =
+        run_program({"calibrate", "--only", "exchange", "--budget", "4s", "--out", "links.json",
+                     "--topology-out", "mine.json", "--json"},
+                    measured_->path());
+    ASSERT_EQ(made.code, 0) << made.err;
+    made_ = made.out;
+  }
+  static void TearDownTestSuite() { measured_.reset(); }
+
+  Calibrate() {
+    folder_.write("small.json", small_workload());
+    for (const char* name : {"links.json", "mine.json"}) {
+      std::filesystem::copy_file(measured_->path() / name, folder_.path() / name);
+    }
+  }
 
   [[nodiscard]] ProgramResult run(const std::vector<std::string>& arguments,
                                   const ProgramCircumstances& circumstances = {}) const {
@@ -43,6 +61,8 @@ class Calibrate : public testing::Test {
     EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
   }
 
+  static inline std::unique_ptr<TemporaryFolder> measured_;
+  static inline std::string made_;
   TemporaryFolder folder_;
 };
 
@@ -50,7 +70,7 @@ TEST_F(Calibrate, AMeasuredExchangeSettlesWhatPredictAsksFor) {
   const CalibrateJson before = predicted();
   EXPECT_EQ(before["trust"], "unmeasured_exchange");
   EXPECT_EQ(before["ask"], "calibrate --only exchange");
-  const CalibrateJson made = json({"calibrate", "--only", "exchange", "--out", "links.json"});
+  const CalibrateJson made = CalibrateJson::parse(made_);
   EXPECT_EQ(made["format"], "shardscope.calibration/1");
   EXPECT_FALSE(made["intra"]["by_size"].empty());
   EXPECT_FALSE(made["gpu"].contains("gather_efficiency"));
@@ -62,20 +82,17 @@ TEST_F(Calibrate, AMeasuredExchangeSettlesWhatPredictAsksFor) {
 }
 
 TEST_F(Calibrate, ATopologyWithTheConstantsPredictsTheSame) {
-  const ProgramResult calibrated =
-      run({"calibrate", "--only", "exchange", "--out", "c.json", "--topology-out", "mine.json"});
-  ASSERT_EQ(calibrated.code, 0) << calibrated.err;
-  const CalibrateJson by_file = predicted({"--calibration", "c.json"});
+  const CalibrateJson by_file = predicted({"--calibration", "links.json"});
   const CalibrateJson by_topology = predicted({"--topology", "./mine.json"});
   EXPECT_EQ(by_file["predicted_ms"], by_topology["predicted_ms"]);
   for (const char* command : {"explain", "plan"}) {
     const ProgramResult result =
-        run({command, "--workload", "small.json", "--ranks", "2", "--calibration", "c.json"});
+        run({command, "--workload", "small.json", "--ranks", "2", "--calibration", "links.json"});
     EXPECT_EQ(result.code, 0) << command << ": " << result.err;
   }
   const CalibrateJson simulated =
       json({"profile", "--backend", "sim", "--workload", "small.json", "--ranks", "2",
-            "--calibration", "c.json", "--layout", "table_row_wise"});
+            "--calibration", "links.json", "--layout", "table_row_wise"});
   EXPECT_NEAR(simulated["predicted_ms"].get<double>(), by_file["predicted_ms"].get<double>(), 1e-9);
 }
 
@@ -87,9 +104,8 @@ TEST_F(Calibrate, MemoryAloneIsMeasuredInASecond) {
 }
 
 TEST_F(Calibrate, AnInterruptKeepsWhatWasMeasured) {
-  const ProgramResult result =
-      run({"calibrate", "--budget", "60s", "--out", "part.json", "--json"},
-          {.interrupt_after_s = 3.0});
+  const ProgramResult result = run({"calibrate", "--budget", "60s", "--out", "part.json", "--json"},
+                                   {.interrupt_after_s = 3.0});
   ASSERT_EQ(result.code, 0) << result.err;
   const CalibrateJson made = CalibrateJson::parse(result.out, nullptr, false);
   ASSERT_FALSE(made.is_discarded()) << result.out;
@@ -144,11 +160,10 @@ TEST_F(Calibrate, NcclTestsFitTheLinkThatTheirHostsUse) {
 }
 
 TEST_F(Calibrate, TracesGiveWhatTheyCanTell) {
-  const auto trace =
-      std::filesystem::path(SHARDSCOPE_SOURCE_DIR) / "../shared/data/traces/dlrm_kineto.tar.gz";
+  const auto trace = test_data::shared_path("traces/dlrm_kineto.tar.gz");
   if (!std::filesystem::exists(trace)) GTEST_SKIP() << trace << " is not here";
-  const CalibrateJson made = json({"calibrate", "--from", "kineto", trace.string(), "--topology",
-                                   "dgx1-v100", "--out", "v.json"});
+  const CalibrateJson made =
+      json({"calibrate", "--from", "kineto", trace, "--topology", "dgx1-v100", "--out", "v.json"});
   EXPECT_GT(made["gpu"]["reduce_efficiency"]["value"].get<double>(), 0);
   EXPECT_LE(made["gpu"]["reduce_efficiency"]["value"].get<double>(), 1);
   // Lookups of 20 us are launches, exchanges of 3 KB latency.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/app/program.hpp"
+#include "tests/paths.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -60,7 +61,7 @@ TEST_F(Commands, CheckTellsMemoryOfEveryRank) {
 }
 
 TEST_F(Commands, TheExampleLayoutIsValid) {
-  const std::string example = std::string(SHARDSCOPE_SOURCE_DIR) + "/examples/dcnv2-2x4.json";
+  const std::string example = test::source_dir() + "/examples/dcnv2-2x4.json";
   const Json checked = json({"check", "--workload", "dcnv2", "--rows-cap", "100000", "--batch",
                              "2048", "--topology", "host-cpu:2x4", "--layout", example});
   EXPECT_TRUE(checked["valid"].get<bool>());
@@ -118,6 +119,27 @@ TEST_F(Commands, StatsAreStoredAndPrinted) {
   ASSERT_EQ(stats["tables"].size(), 8u);
   EXPECT_EQ(stats["tables"][0]["keys"].get<std::int64_t>(), 2 * 256 * 10);
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "s.shardscope"));
+}
+
+TEST_F(Commands, IdsRepeatAsInAFileOfReuseHistograms) {
+  folder_.write("reuse.json", R"({"name": "x", "batches": [
+    {"file": "once.pt", "avg_reuse": 1.0, "unique_rows_frac_by_reuse": {"(0,1]": 1.0},
+     "index_frac_by_reuse": {"(0,1]": 1.0}},
+    {"file": "often.pt", "avg_reuse": 8.0, "unique_rows_frac_by_reuse": {"(4,8]": 1.0},
+     "index_frac_by_reuse": {"(4,8]": 1.0}}]})");
+  folder_.write("one.json", R"({"name": "one", "global_batch": 4096, "tables": [
+    {"name": "t", "rows": 1000000, "dim": 8, "hotness": 1}]})");
+  const auto distinct_rows = [&](const std::string& reuse) {
+    const Json stats =
+        json({"stats", "--workload", "one.json", "--iterations", "1", "--reuse", reuse});
+    return stats["tables"][0]["unique"].back().back().get<double>();
+  };
+  EXPECT_NEAR(distinct_rows("reuse.json"), 4096, 1);
+  EXPECT_NEAR(distinct_rows("reuse.json#often.pt"), 4096 / 6.5, 4096 / 6.5 * 0.2);
+  const ProgramResult unknown =
+      run_program(with_small({"stats", "--reuse", "reuse.json#oftn.pt"}), folder_.path());
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_NE(unknown.err.find("often.pt"), std::string::npos) << unknown.err;
 }
 
 TEST_F(Commands, ProfileHasTheFieldsThatMachinesRead) {

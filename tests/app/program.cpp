@@ -12,6 +12,8 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/paths.hpp"
+
 namespace shardscope::app {
 namespace {
 
@@ -36,7 +38,7 @@ std::string contents(const fs::path& path) {
   dup2(out_file, STDOUT_FILENO);
   dup2(err_file, STDERR_FILENO);
   std::vector<char*> pointers;
-  static std::string program = SHARDSCOPE_BINARY_DIR "/bin/shardscope";
+  static std::string program = test::binary_dir() + "/bin/shardscope";
   pointers.push_back(program.data());
   for (const std::string& argument : arguments) {
     pointers.push_back(const_cast<char*>(argument.c_str()));
@@ -86,7 +88,7 @@ fs::path TemporaryFolder::write(const std::string& name, const std::string& text
 }
 
 void expect_golden(const std::string& name, const std::string& text) {
-  const fs::path file = fs::path(SHARDSCOPE_SOURCE_DIR) / "tests/app/golden" / (name + ".txt");
+  const fs::path file = fs::path(test::source_dir()) / "tests/app/golden" / (name + ".txt");
   if (const char* update = std::getenv("SHARDSCOPE_UPDATE_GOLDEN");
       update != nullptr && std::string(update) == "1") {
     std::ofstream(file, std::ios::binary) << text;

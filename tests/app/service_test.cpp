@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include "engine/service/client.hpp"
 #include "tests/app/program.hpp"
 #include "tests/app/small_disk.hpp"
+#include "tests/paths.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -25,7 +27,7 @@ using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 std::string program_path() {
-  return SHARDSCOPE_BINARY_DIR "/bin/shardscope";
+  return test::binary_dir() + "/bin/shardscope";
 }
 
 /// Parent of a process; 0 where it is gone.
@@ -50,20 +52,25 @@ pid_t worker_of_this_test() {
 
 class Service : public testing::Test {
  protected:
-  Service() : client_({{program_path(), "serve"}, "test"}) {
-    folder_.write("small.json", small_workload());
+  /// Descriptions are made once, by the program.
+  static void SetUpTestSuite() {
+    made_ = std::make_unique<TemporaryFolder>();
+    made_->write("small.json", small_workload());
     for (const char* name : {"table_wise", "round_robin"}) {
       const ProgramResult saved =
           run_program({"check", "--workload", "small.json", "--topology", "host-cpu:1x2",
                        "--layout", name, "--save", std::string(name) + ".json"},
-                      folder_.path());
+                      made_->path());
       EXPECT_EQ(saved.code, 0) << saved.err;
     }
-    topology_ = run_program({"topologies", "host-cpu:1x2", "--json"}, folder_.path()).out;
+    topology_ = run_program({"topologies", "host-cpu:1x2", "--json"}, made_->path()).out;
   }
+  static void TearDownTestSuite() { made_.reset(); }
+
+  Service() : client_({{program_path(), "serve"}, "test"}) {}
 
   [[nodiscard]] std::string text_of(const std::string& name) const {
-    std::ifstream file(folder_.path() / name);
+    std::ifstream file(made_->path() / name);
     return {std::istreambuf_iterator<char>(file), {}};
   }
   [[nodiscard]] std::string session_path() const { return folder_.path() / "s.shardscope"; }
@@ -133,8 +140,9 @@ class Service : public testing::Test {
     result_of(client_.send(service::OpenSessionFile{0, session_path()}));
   }
 
+  static inline std::unique_ptr<TemporaryFolder> made_;
+  static inline std::string topology_;
   TemporaryFolder folder_;
-  std::string topology_;
   Client client_;
   std::vector<Message> events_;
 };
@@ -288,13 +296,29 @@ TEST_F(Service, ADesktopThatDiesLeavesNoProcessAndACompleteFile) {
   EXPECT_EQ(Json::parse(shown.out)["runs"][0]["state"], "stopped");
 }
 
-TEST_F(Service, GarbageEndsTheEngineWithoutAnswer) {
+TEST_F(Service, GarbageEndsTheEngineWhichSaysWhy) {
+  for (const std::string& garbage :
+       {std::string("GET / HTTP/1.1\r\n\r\n"), std::string("hi\n"),
+        std::string("\x08\0\0\0\xff\0\0\0", 8), std::string("\x30\0\0\0\x10\0\0\0{", 9)}) {
+    auto child =
+        service::ChildProcess::start({program_path(), "serve"}, service::ChildErrors::piped, false)
+            .value();
+    ASSERT_EQ(::write(child.input().get(), garbage.data(), garbage.size()),
+              static_cast<ssize_t>(garbage.size()));
+    child.input().reset();
+    EXPECT_EQ(child.ended(std::chrono::seconds(5)), "exit code 3") << garbage;
+    std::string words(4096, '\0');
+    const ssize_t got = ::read(child.errors().get(), words.data(), words.size());
+    words.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    EXPECT_NE(words.find("docs/protocol.md"), std::string::npos) << words;
+  }
+}
+
+TEST_F(Service, AnEndBeforeAnyMessageIsNoError) {
   auto child =
       service::ChildProcess::start({program_path(), "serve"}, service::ChildErrors::piped, false)
           .value();
-  const std::string garbage = "GET / HTTP/1.1\r\n\r\n";
-  ASSERT_EQ(::write(child.input().get(), garbage.data(), garbage.size()),
-            static_cast<ssize_t>(garbage.size()));
+  child.input().reset();
   EXPECT_EQ(child.ended(std::chrono::seconds(5)), "exit code 0");
 }
 

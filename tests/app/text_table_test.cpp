@@ -31,6 +31,12 @@ TEST(TextTable, CountsColumnsNotBytes) {
   EXPECT_EQ(table.text(), "bar  n\n█    1\n");
 }
 
+TEST(Counted, IsPluralButForOne) {
+  EXPECT_EQ(counted(1, "rank"), "1 rank");
+  EXPECT_EQ(counted(0, "look"), "0 looks");
+  EXPECT_EQ(counted(1234, "iteration"), "1,234 iterations");
+}
+
 TEST(Bar, HasEighthsAndAlwaysItsWidth) {
   EXPECT_EQ(bar(0, 4), "    ");
   EXPECT_EQ(bar(1, 4), "████");

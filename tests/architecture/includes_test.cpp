@@ -12,11 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = SHARDSCOPE_SOURCE_DIR;
+const fs::path kRoot = shardscope::test::source_dir();
 
 struct Include {
   std::string file;  // relative to the root

@@ -79,6 +79,21 @@ TEST(ProfileRun, SlowIterationsStayWithinTheBudget) {
   EXPECT_LT(took.count(), 0.3 + 1 + 0.25);
 }
 
+TEST(ProfileRun, EmulatedIterationsAreTimedByThisMachineWhereTimeRunsOut) {
+  ProfiledScript script([](std::int64_t, bool) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return 0.01;
+  });
+  script.engine.emulate();
+  const auto start = std::chrono::steady_clock::now();
+  const auto outcome = profile_run(script.engine, *script.recorder, {.budget_s = 0.3}, go_on);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_DOUBLE_EQ(outcome->iteration_ms, 0.01);
+  EXPECT_LE(outcome->warm_up_iterations, 2 + 0.5 / 0.005 + 2);
+  EXPECT_LT(took.count(), 0.6 + 0.3 + 0.5);
+}
+
 TEST(ProfileRun, WarmUpIsRecordedAndExcluded) {
   ProfiledScript script([](std::int64_t iteration, bool) { return iteration < 2 ? 300.0 : 1.0; });
   const auto outcome = profile_run(script.engine, *script.recorder, {.iterations = 64}, go_on);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "profiler/record_sink.hpp"
+#include "profiler/forgetting_sink.hpp"
 #include "profiler/recorder.hpp"
 
 namespace shardscope::engine {
@@ -60,6 +60,9 @@ class ScriptedEngine : public Engine {
   Mode mode() const override { return Mode::measured; }
   void abort(const Error&) override {}
 
+  /// The times are a virtual clock's from now on.
+  void emulate() { config_.comm = CommKind::loopback; }
+
   std::int64_t fail_after = -1;
   int applied = 0;
   std::vector<std::string> layouts_run;  ///< by block
@@ -85,7 +88,7 @@ class ScriptedEngine : public Engine {
 };
 
 /// Keeps what it is given.
-class KeepingSink : public RecordSink {
+class KeepingSink : public ForgettingSink {
  public:
   Result<std::int64_t> begin_run(const RunInfo&) override {
     const std::lock_guard guard(mutex_);
@@ -99,8 +102,6 @@ class KeepingSink : public RecordSink {
     const std::lock_guard guard(mutex_);
     kept_iterations.insert(kept_iterations.end(), batch.begin(), batch.end());
   }
-  void activities(std::int64_t, std::span<const ActivityRecord>) override {}
-  void dropped(std::int64_t, std::int64_t) override {}
   Status end_run(std::int64_t, const RunSummary& summary) override {
     const std::lock_guard guard(mutex_);
     summaries.push_back(summary);

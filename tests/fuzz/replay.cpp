@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tests/fuzz/mutate.hpp"
+#include "tests/paths.hpp"
 
 // Present in sanitizer builds: an address sanitizer's report ends the process without a signal.
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
@@ -70,7 +71,8 @@ void on_signal(int number) {
 class CrashGuard {
  public:
   explicit CrashGuard(const char* name) {
-    std::snprintf(current.path, sizeof(current.path), "%s/crash-%s", SHARDSCOPE_BINARY_DIR, name);
+    std::snprintf(current.path, sizeof(current.path), "%s/crash-%s", test::binary_dir().c_str(),
+                  name);
     if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(&save_current);
     for (const int number : kSignals) std::signal(number, &on_signal);
   }
@@ -120,7 +122,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 }  // namespace
 
 void replay_and_mutate(const char* name, Target target) {
-  const std::string folder = std::string(SHARDSCOPE_SOURCE_DIR) + "/tests/fuzz/corpus/" + name;
+  const std::string folder = test::source_dir() + "/tests/fuzz/corpus/" + name;
   const std::vector<Bytes> corpus = read_corpus(folder);
   ASSERT_FALSE(corpus.empty()) << "no files in " << folder;
   const CrashGuard guard(name);

@@ -15,12 +15,14 @@
 
 #include <fmt/format.h>
 
+#include "engine/cuda/cublas_api.hpp"
 #include "engine/cuda/cuda_device.hpp"
 #include "engine/cuda/host/block.hpp"
 #include "engine/cuda/host/ops.hpp"
 #include "engine/cuda/plugin.hpp"
 #include "tests/engine/cuda/device_under_test.hpp"
 #include "tests/engine/cuda/emulated_gpu.hpp"
+#include "tests/engine/cuda/fake_cublas.hpp"
 #include "tests/gpu_check/benchmarks.hpp"
 #include "tests/gpu_check/gpu_heap.hpp"
 #include "tests/gpu_check/tracing.hpp"
@@ -46,16 +48,21 @@ constexpr Check kChecks[] = {
     {"indices", "CudaBucketize.*:CudaGroupIds.*:CudaDedup.*:CudaSortIndex.*"},
     {"gradients", "CudaSegmentReduce.*:CudaSquareSum.*:CudaOptimizerUpdate.*"},
     {"codecs", "CudaCodec.*"},
+    {"dense", "CudaDense.*", true},
     {"invariance", "CudaInvariance.*", true},
     {"benchmarks", nullptr},
     {kTracing, nullptr},
 };
 
 std::shared_ptr<Device> chosen_device;
+std::shared_ptr<Device> device_with_graphs;
+DenseUnderTest chosen_dense;
 cuda::CodecOps* (*chosen_codecs)() = cuda::make_codec_ops;
 
 /// Whole runs are held to the device's memory, kernels are called on the tests' vectors.
 std::shared_ptr<Device> emulated_device(bool whole_runs) {
+  chosen_dense = {&cuda::emulated_plugin(), &cuda::fake_cublas_api()};
+  if (whole_runs) device_with_graphs = cuda::make_emulated_device(1, /*graphs=*/true);
   static const cuda::PluginTable unchecked = [] {
     cuda::PluginTable plugin = cuda::emulated_plugin();
     plugin.make_ops = cuda::make_host_cuda_ops;
@@ -121,6 +128,12 @@ int run_check(const Check& check, bool rehearse) {
   if (check.filter == nullptr) return run_benchmarks(**plugin) ? 0 : 1;
   if (check.whole_runs) {
     chosen_device = std::move(*device);
+    cuda::CudaDeviceConfig with_graphs;
+    with_graphs.graphs = true;
+    device_with_graphs = *cuda::CudaDevice::create(**plugin, std::move(with_graphs));
+    const Result<const cuda::CublasApi*> cublas = cuda::cublas_api();
+    if (!cublas) fmt::print("  {}\n", to_string(cublas.error()));
+    chosen_dense = {*plugin, cublas ? *cublas : nullptr};
     return run_filtered(check.filter);
   }
   void* heap = nullptr;
@@ -154,8 +167,13 @@ std::shared_ptr<Device> device_under_test() {
   return chosen_device;
 }
 
-std::shared_ptr<Device> pipeline_device(CommKind comm) {
-  return comm == CommKind::loopback ? chosen_device : nullptr;
+std::shared_ptr<Device> pipeline_device(CommKind comm, bool graphs) {
+  if (comm != CommKind::loopback) return nullptr;
+  return graphs ? device_with_graphs : chosen_device;
+}
+
+DenseUnderTest dense_under_test() {
+  return chosen_dense;
 }
 
 void defer_streams(bool /*deferred*/) {}

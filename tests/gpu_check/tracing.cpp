@@ -14,6 +14,7 @@
 
 #include "engine/cuda/plugin.hpp"
 #include "profiler/cupti_collector.hpp"
+#include "profiler/forgetting_sink.hpp"
 #include "tests/gpu_check/benchmarks.hpp"
 
 namespace shardscope::engine::testing {
@@ -23,16 +24,11 @@ constexpr int kTurns = 3;
 constexpr double kMostTracingCost = 0.05;
 
 /// Counts what a session would keep.
-class CountingSink final : public RecordSink {
+class CountingSink final : public ForgettingSink {
  public:
-  Result<std::int64_t> begin_run(const RunInfo& /*info*/) override { return 1; }
-  void spans(std::int64_t /*run*/, std::span<const Span> /*batch*/) override {}
-  void iterations(std::int64_t /*run*/, std::span<const Iteration> /*batch*/) override {}
   void activities(std::int64_t /*run*/, std::span<const ActivityRecord> batch) override {
     records_ += batch.size();
   }
-  void dropped(std::int64_t /*run*/, std::int64_t /*count*/) override {}
-  Status end_run(std::int64_t /*run*/, const RunSummary& /*summary*/) override { return {}; }
   [[nodiscard]] std::size_t records() const { return records_; }
 
  private:

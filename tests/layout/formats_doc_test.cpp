@@ -3,6 +3,7 @@
 #include <map>
 
 #include "layout/json.hpp"
+#include "tests/paths.hpp"
 #include "tests/shared_data.hpp"
 
 namespace shardscope {
@@ -37,7 +38,7 @@ std::string read_by_format(const std::string& block) {
 }
 
 TEST(FormatsDocument, ExamplesAreReadByTheProgram) {
-  const auto text = test_data::read_file(std::string(SHARDSCOPE_SOURCE_DIR) + "/docs/formats.md");
+  const auto text = test_data::read_file(test::source_dir() + "/docs/formats.md");
   ASSERT_TRUE(text);
   std::map<std::string, int> seen;
   for (const std::string& block : json_blocks(*text)) {

@@ -61,6 +61,18 @@ TEST(CodecChoice, TakesTheShorterCodecOnSlowLinksAndTheFasterOnQuickOnes) {
             "dedup-fixed");
 }
 
+TEST(CodecChoice, ReadsAMeasuredCurveAtItsChunksSize) {
+  const std::vector<CodecProfile> profiles = {profile_of("dedup-huffman", 40, 3e9, 5e9),
+                                              profile_of("dedup-fixed", 20, 6e9, 20e9)};
+  ChoiceCase curve = two_domains(0);
+  curve.topology.inter.by_size = {{1e3, 0.01e9}, {1e12, 0.01e9}};
+  EXPECT_EQ(choose_codecs(curve.workload, curve.topology, curve.layout, profiles)[0].codec,
+            "dedup-huffman");
+  curve.topology.inter.by_size = {{1e3, 0.01e9}, {1e4, 2e9}};
+  EXPECT_EQ(choose_codecs(curve.workload, curve.topology, curve.layout, profiles)[0].codec,
+            "dedup-fixed");
+}
+
 TEST(CodecChoice, RefusesWhereItDoesNotPay) {
   const std::vector<CodecProfile> profiles = {profile_of("dedup-fixed", 20, 6e9, 20e9)};
   const ChoiceCase nvlink = two_domains(150e9);

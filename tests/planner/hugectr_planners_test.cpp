@@ -11,6 +11,7 @@
 
 #include "planner/numpy_order.hpp"
 #include "random_case.hpp"
+#include "tests/shared_data.hpp"
 
 namespace shardscope {
 namespace {
@@ -42,7 +43,7 @@ Workload dcn_workload(std::int64_t batch) {
 }
 
 std::filesystem::path plans_file(const std::string& name) {
-  return std::filesystem::path(SHARDSCOPE_SOURCE_DIR) / "../shared/data/plans" / name;
+  return test_data::shared_path("plans/" + name);
 }
 
 Matrix matrix_from(const nlohmann::json& json) {

@@ -48,6 +48,21 @@ std::vector<Violation> warnings_of(const Workload& workload, const Topology& top
   return layout_warnings(workload, topology, layout, {.executor = executor});
 }
 
+TEST(LayoutWarnings, ATableOfSeveralUnreadStreamsIsNamedOnce) {
+  Workload workload = warned_model();
+  workload.features[0].ids.kind = workload.features[3].ids.kind = IdDistributionKind::recorded;
+  workload.features.push_back(workload.features[0]);
+  workload.features.back().name = "f0 again";
+  const Topology topology = warned_machine();
+  const auto warnings =
+      warnings_of(workload, topology, *baseline("table_wise", workload, topology));
+  const Violation* assumed = warning_of(warnings, "ids.assumed");
+  ASSERT_NE(assumed, nullptr);
+  EXPECT_EQ(assumed->amount, 2);
+  EXPECT_NE(assumed->message.find("t0, t3"), std::string::npos) << assumed->message;
+  EXPECT_EQ(assumed->message.find("t0"), assumed->message.rfind("t0"));
+}
+
 TEST(LayoutWarnings, EachIsAWarningWithItsCure) {
   const Workload workload = warned_model();
   const Topology topology = warned_machine();

@@ -19,11 +19,6 @@ LinkModel simple_link(double latency_s, double bytes_per_s) {
   return model;
 }
 
-bool is_exchange(Stage stage) {
-  return stage == Stage::input_dist || stage == Stage::network_forward ||
-         stage == Stage::network_backward || stage == Stage::allreduce;
-}
-
 PartLoad random_part_load(Barrier barrier, std::int32_t ranks, std::int32_t fast_domain,
                           std::mt19937_64& random) {
   std::uniform_real_distribution<double> unit(0, 1);

@@ -5,6 +5,8 @@
 #include <map>
 #include <sstream>
 
+#include "tests/shared_data.hpp"
+
 namespace shardscope::testing_planner {
 
 namespace {
@@ -24,8 +26,7 @@ std::vector<std::string> fields_of(const std::string& line, char separator) {
 }  // namespace
 
 std::vector<ProductionTable> production_plan() {
-  std::ifstream file(std::filesystem::path(SHARDSCOPE_SOURCE_DIR) /
-                     "../shared/data/plans/torchrec_prod_plan_1935.csv");
+  std::ifstream file(test_data::shared_path("plans/torchrec_prod_plan_1935.csv"));
   std::vector<ProductionTable> plan;
   std::string line;
   if (!std::getline(file, line)) return plan;

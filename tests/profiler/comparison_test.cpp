@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.hpp"
+
 namespace shardscope {
 namespace {
 
@@ -109,7 +111,7 @@ using Recording = std::vector<double>;
 
 /// tests/profiler/data/NAME.txt: what a machine really did.
 Recording real_recording(const std::string& name) {
-  std::ifstream file(std::string(SHARDSCOPE_SOURCE_DIR) + "/tests/profiler/data/" + name + ".txt");
+  std::ifstream file(test::source_dir() + "/tests/profiler/data/" + name + ".txt");
   Recording blocks;
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with('#')) blocks.push_back(std::stod(line));

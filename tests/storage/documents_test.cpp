@@ -59,10 +59,6 @@ TEST_F(Documents, AWorkloadComesBackAndIsStoredOnce) {
   Workload other = workload;
   other.global_batch = 128;
   EXPECT_NE(save_workload(session_, other).value(), id);
-  const auto listed = list_workloads(session_).value();
-  ASSERT_EQ(listed.size(), 2u);
-  EXPECT_EQ(listed[0].name, "two tables");
-  EXPECT_GT(listed[0].created_utc_ns, 0);
 }
 
 TEST_F(Documents, ATopologyComesBack) {
@@ -70,7 +66,7 @@ TEST_F(Documents, ATopologyComesBack) {
   topology.name = "h100-pcie";
   const std::int64_t id = save_topology(session_, topology).value();
   EXPECT_EQ(load_topology(session_, id).value(), topology);
-  EXPECT_EQ(list_topologies(session_).value().at(0).name, "h100-pcie");
+  EXPECT_EQ(save_topology(session_, topology).value(), id);
 }
 
 TEST_F(Documents, LayoutsFormATree) {

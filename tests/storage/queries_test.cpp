@@ -177,8 +177,8 @@ TEST_F(Queries, TheTimelineReadsTheSameItemsFromTheFileAsFromMemory) {
     // Ids differ (rowid, index); what they point at must not.
     ASSERT_EQ(stored.size(), in_memory.size());
     for (std::size_t i = 0; i < stored.size(); ++i) {
-      const Span first = span_at(session_, stored[i].first_span).value();
-      EXPECT_EQ(first.start_ns, stored[i].first_start_ns);
+      const std::int64_t start = stored[i].first_start_ns;
+      EXPECT_FALSE(spans_in(session_, track, start, start + 1, 1).value().empty());
       stored[i].first_span = in_memory[i].first_span = 0;
     }
     ASSERT_EQ(stored, in_memory) << "view " << begin << " to " << end;

@@ -12,6 +12,7 @@
 #include "storage/queries/stages.hpp"
 #include "storage/session_writer.hpp"
 #include "storage/sqlite/query.hpp"
+#include "tests/paths.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/storage/temp_directory.hpp"
 
@@ -19,7 +20,7 @@ namespace shardscope::storage {
 namespace {
 
 std::string session_document() {
-  std::ifstream file(std::string(SHARDSCOPE_SOURCE_DIR) + "/docs/session.md");
+  std::ifstream file(test::source_dir() + "/docs/session.md");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
@@ -47,6 +48,15 @@ class SessionDocument : public testing::Test {
   Session session_ = Session::create(directory_.file("a.shardscope")).value();
   std::int64_t run_ = 0;
 };
+
+TEST_F(SessionDocument, NamesTheVersionThatIsWritten) {
+  const ReadAccess access(session_);
+  const auto versions = select(access.database(), "PRAGMA user_version",
+                               [](const Statement& row) { return row.integer(0); });
+  ASSERT_TRUE(versions);
+  EXPECT_THAT(session_document(),
+              testing::HasSubstr("(now " + std::to_string(versions->front()) + ")"));
+}
 
 TEST_F(SessionDocument, NamesEveryTableAndColumn) {
   const std::string text = session_document();

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/shared_data.hpp"
 #include "ui/desktop/driver.hpp"
 
 namespace shardscope::ui {
@@ -29,7 +30,7 @@ class DesktopFixture : public testing::Test {
   }
   /// A file of the shared data, or nothing where it is not there.
   [[nodiscard]] static std::string data(const std::string& name) {
-    const std::string path = std::string(SHARDSCOPE_SOURCE_DIR) + "/../shared/data/" + name;
+    const std::string path = test_data::shared_path(name);
     return std::filesystem::exists(path) ? path : std::string();
   }
   [[nodiscard]] std::string told() const {

@@ -195,6 +195,54 @@ TEST_F(DesktopTest, EveryWorkspaceDrawsAtEverySize) {
   }
 }
 
+TEST_F(DesktopTest, PredictsTheScheduleThatCommandsAndRunsUseAndLetsItBeChosen) {
+  open_model();
+  EXPECT_EQ(document().options().schedule, ScheduleKind::serial);
+  EXPECT_EQ(desktop_.run.schedule, "serial");
+  const double serial = document().current().iteration_s;
+  driver_.click(driver_.center("prediction/schedule"));
+  driver_.frame();
+  driver_.click(driver_.center("menu/inter"));
+  driver_.settle();
+  EXPECT_EQ(document().options().schedule, ScheduleKind::inter);
+  EXPECT_EQ(desktop_.run.schedule, "inter");
+  EXPECT_LT(document().current().iteration_s, serial);
+  EXPECT_LT(document().reference().iteration_s, serial);
+}
+
+TEST_F(DesktopTest, WidgetsOfATopOrToolRowNeverLieOnEachOther) {
+  open_model();
+  for (const auto& [width, height] :
+       {std::pair{960, 540}, {1100, 700}, {1366, 768}, {1600, 1000}, {1920, 1080}}) {
+    driver_.resize(width, height);
+    for (const Workspace workspace :
+         {Workspace::tune, Workspace::run, Workspace::timeline, Workspace::scale}) {
+      desktop_.choose(workspace);
+      driver_.settle();
+      std::vector<std::pair<std::string, Rect>> row;
+      for (const auto& [name, rect] : driver_.names()) {
+        const bool tool = name.starts_with("top/") || name.starts_with("run/") ||
+                          name.starts_with("timeline/f") || name.starts_with("timeline/b") ||
+                          name.starts_with("timeline/run") ||
+                          name.starts_with("timeline/colour/") ||
+                          name.starts_with("timeline/path") || name.starts_with("timeline/ghost") ||
+                          name.starts_with("timeline/idle") || name.starts_with("map/width/") ||
+                          name.starts_with("map/colour/") || name.starts_with("map/view/") ||
+                          name.starts_with("prediction/") || name.starts_with("scale/show/") ||
+                          name.starts_with("scale/value/") || name.starts_with("scale/view/");
+        if (tool && name.find("gutter") == std::string::npos) row.emplace_back(name, rect);
+      }
+      for (std::size_t a = 0; a < row.size(); ++a) {
+        EXPECT_LE(row[a].second.x1, static_cast<float>(width) + 1) << row[a].first;
+        for (std::size_t b = a + 1; b < row.size(); ++b) {
+          EXPECT_FALSE(row[a].second.inset(1, 1).overlaps(row[b].second.inset(1, 1)))
+              << width << "x" << height << ": " << row[a].first << " and " << row[b].first;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(DesktopTest, NothingIsDrawnAnewWhileNothingHappens) {
   open_model();
   driver_.settle();

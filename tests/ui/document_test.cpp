@@ -7,6 +7,8 @@
 
 #include "layout/models.hpp"
 #include "planner/baselines.hpp"
+#include "planner/cost_model.hpp"
+#include "ui/desktop/open.hpp"
 #include "ui/model/map_blocks.hpp"
 #include "ui/model/suggestions.hpp"
 #include "ui/model/table_list.hpp"
@@ -43,6 +45,23 @@ TEST(Document, AnEditIsPricedAsThePlannerPricesIt) {
     EXPECT_NEAR(document->current().iteration_s, predicted->iteration_s,
                 1e-9 * predicted->iteration_s);
     EXPECT_NEAR(previewed, predicted->iteration_s, 1e-9 * predicted->iteration_s);
+  }
+}
+
+TEST(Document, TheCriticalGpuAndTheTimeAreThePlanners) {
+  const Workload workload = *model_by_name("dcnv2");
+  const Topology topology = *topology_by_name("dgx-h100");
+  for (const char* name : {"table_wise", "table_row_wise", "mlperf"}) {
+    const Layout layout = *open_layout(name, workload, topology);
+    for (const ScheduleKind schedule : {ScheduleKind::serial, ScheduleKind::inter}) {
+      PredictOptions options;
+      options.schedule = schedule;
+      const Document document(workload, topology, layout, options);
+      const Prediction prediction = *predict(workload, topology, layout, options);
+      EXPECT_EQ(document.current().critical_rank, prediction.critical_rank) << name;
+      EXPECT_NEAR(document.current().iteration_s, prediction.iteration_s,
+                  1e-9 * prediction.iteration_s);
+    }
   }
 }
 

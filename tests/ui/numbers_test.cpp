@@ -28,6 +28,37 @@ TEST(Numbers, AreWrittenInTheirUnits) {
   EXPECT_EQ(plural(26, "table"), "26 tables");
 }
 
+TEST(Numbers, SmallOnesKeepTheirDigits) {
+  EXPECT_EQ(ms_text(0.0000123), "0.0123");
+  EXPECT_EQ(ms_text(0.00000123), "0.00123");
+  EXPECT_EQ(ms_text(0), "0.000");
+  EXPECT_EQ(short_ms_text(0.0000456), "0.0456");
+  EXPECT_EQ(signed_ms_text(-0.0000123), "−0.012");
+  EXPECT_EQ(signed_ms_text(-0.00000123), "−0.0012");
+  EXPECT_EQ(memory_text(38.1 * kGiB), "38.1 GiB");
+  EXPECT_EQ(memory_text(12.4 * kGiB / 1024), "12 MiB");
+  EXPECT_EQ(memory_text(312 * 1024), "312 KiB");
+  EXPECT_EQ(memory_text(900), "0.9 KiB");
+  EXPECT_EQ(memory_text(0), "0 KiB");
+}
+
+TEST(Numbers, MarksOfAnAxisDifferAndHaveEqualDecimals) {
+  EXPECT_EQ(axis_text(0.005, 0.0025), "0.0050");
+  EXPECT_EQ(axis_text(0.0075, 0.0025), "0.0075");
+  EXPECT_EQ(axis_text(0.5, 0.25), "0.50");
+  EXPECT_EQ(axis_text(40, 20), "40");
+  EXPECT_EQ(axis_text(1e-20, 0.1), "0.0");
+  for (double top = 1e-5; top < 1e7; top *= 3.7) {
+    const double step = nice_step(top, 5);
+    std::string before;
+    for (double value = 0; value <= top; value += step) {
+      const std::string text = axis_text(value, step);
+      EXPECT_NE(text, before) << "step " << step;
+      before = text;
+    }
+  }
+}
+
 TEST(Numbers, GroupsEveryInteger) {
   EXPECT_EQ(grouped_text(0), "0");
   EXPECT_EQ(grouped_text(-1234567), "−1,234,567");

@@ -6,6 +6,7 @@
 
 #include "desktop_fixture.hpp"
 #include "layout/json.hpp"
+#include "storage/calibration_file.hpp"
 #include "ui/model/folder_list.hpp"
 
 namespace shardscope::ui {
@@ -116,6 +117,29 @@ TEST_F(OpenFileTest, DocumentsOfOursOpenByTheirContentWhateverTheirName) {
   EXPECT_EQ(document().history().nodes().size(), 1U);
   ASSERT_TRUE(open(model));
   EXPECT_EQ(document().workload().tables.size(), 26U);
+}
+
+TEST_F(OpenFileTest, ACalibrationBecomesTheMachinesConstants) {
+  const std::string path = home_ + "/machine.json";
+  storage::CalibrationFile file;
+  file.topology = "dgx-h100";
+  file.calibration.name = "dgx-h100";
+  file.calibration.backend = "cuda";
+  file.calibration.environment = "{}";
+  open_model();
+  file.calibration.gpu = document().topology().gpu;
+  file.calibration.gpu.memory_bytes_per_s.value /= 2;
+  file.calibration.gpu.memory_bytes_per_s.origin = Origin::measured;
+  std::ofstream(path) << storage::to_json(file);
+  const double before = document().current().iteration_s;
+  const std::size_t layouts = document().history().nodes().size();
+  const Status opened = open(path);
+  ASSERT_TRUE(opened) << to_string(opened.error());
+  driver_.settle();
+  EXPECT_GT(document().current().iteration_s, before);
+  EXPECT_GT(document().reference().iteration_s, before);
+  EXPECT_EQ(document().history().nodes().size(), layouts);
+  EXPECT_NE(told().find("dgx-h100"), std::string::npos);
 }
 
 TEST_F(OpenFileTest, WhatCannotBeOpenedSaysWhyAndChangesNothing) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "tests/paths.hpp"
 #include "ui/desktop/driver.hpp"
 #include "ui/platform/offscreen.hpp"
 
@@ -67,7 +68,7 @@ void compare_with_stored(Workspace workspace, Theme theme, const std::string& na
   desktop.choose(workspace);
   Driver driver(context, desktop, kWidth, kHeight);
   const Picture drawn = renderer->render(driver.settle());
-  const std::string path = std::string(SHARDSCOPE_SOURCE_DIR) + "/tests/ui/pictures/" + name;
+  const std::string path = test::source_dir() + "/tests/ui/pictures/" + name;
   if (std::getenv("SHARDSCOPE_WRITE_PICTURES") != nullptr) {
     ASSERT_TRUE(write_png(path, drawn));
     return;

@@ -112,10 +112,11 @@ TEST_F(TableEditsTest, RulesOfAPlanAreReadAndWrongWordsNamed) {
 
 TEST_F(TableEditsTest, AnotherExecutorIsPricedAndCheckedAnew) {
   const double before = document_.current().iteration_s;
-  document_.set_executor(Executor::torchrec);
+  const ScheduleKind schedule = document_.options().schedule;
+  document_.set_executor(Executor::torchrec, ScheduleKind::inter);
   EXPECT_EQ(document_.executor(), Executor::torchrec);
   EXPECT_NE(document_.current().iteration_s, before);
-  document_.set_executor(Executor::engine);
+  document_.set_executor(Executor::engine, schedule);
   EXPECT_DOUBLE_EQ(document_.current().iteration_s, before);
 }
 

@@ -115,6 +115,7 @@ TEST(Timeline, ItemsCoverEverySpanOfTheView) {
   // A little panning is served from what was asked before.
   timeline.view.go_to({1e5, 2e5});
   timeline.queries = 0;
+  timeline.query_ms = 0;
   track_items(timeline, 0, 1000, 10, &items);
   timeline.view.pan(1e4);
   track_items(timeline, 0, 1000, 10, &items);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <ctime>
 #include <filesystem>
 
 #include "ui/desktop/desktop.hpp"
@@ -58,15 +57,6 @@ void begin_journal(Desktop& desktop) {
       std::move(head));
   autosave.states = 0;
   autosave.notes.clear();
-}
-
-std::string when_text(std::int64_t utc_s) {
-  const std::time_t seconds = utc_s;
-  std::tm local{};
-  localtime_r(&seconds, &local);
-  char text[32];
-  std::strftime(text, sizeof text, "%d %b, %H:%M", &local);
-  return text;
 }
 
 }  // namespace
@@ -128,8 +118,8 @@ void offer_recovery(Desktop& desktop) {
     desktop.tell(
         NoticeKind::warning,
         fmt::format("{} was closed without saving on {}. {} after the last save {} intact.", name,
-                    when_text(journal->written_utc_s), plural(journal->unsaved(), "layout"),
-                    journal->unsaved() == 1 ? "is" : "are"),
+                    local_time_text(journal->written_utc_s, "%d %b, %H:%M"),
+                    plural(journal->unsaved(), "layout"), journal->unsaved() == 1 ? "is" : "are"),
         {{"Restore",
           [&desktop, path] {
             if (Status done = recover(desktop, path); !done) desktop.tell(done.error());

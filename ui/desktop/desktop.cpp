@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "layout/names.hpp"
+#include "planner/executor_model.hpp"
 #include "storage/queries/runs.hpp"
 #include "ui/desktop/open.hpp"
 #include "ui/desktop/open_file.hpp"
@@ -55,7 +57,7 @@ Status Desktop::open_model(const std::string& workload, const std::string& topol
   Result<Layout> first = open_layout(layout, *model, *machine);
   if (!first) return fail(first.error());
   PredictOptions options;
-  options.schedule = ScheduleKind::inter;
+  options.schedule = default_schedule(options.executor);
   set_document(std::make_unique<Document>(std::move(*model), std::move(*machine), std::move(*first),
                                           std::move(options)),
                workload);
@@ -77,7 +79,28 @@ void Desktop::set_document(std::unique_ptr<Document> fresh, const std::string& o
   workload_name = opened_as;
   topology_name = document->topology().name;
   layout_name = document->layout().name;
+  // What is predicted is what Run runs, unless another is typed there.
+  run.schedule = shardscope::to_string(document->options().schedule);
   if (workspace == Workspace::start) workspace = Workspace::tune;
+}
+
+void Desktop::set_executor(Executor executor, ScheduleKind schedule) {
+  document->set_executor(executor, schedule);
+  if (executor == Executor::engine) run.schedule = shardscope::to_string(schedule);
+  forget_prices();
+}
+
+void Desktop::calibrate(const Calibration& calibration) {
+  document->calibrate(calibration);
+  forget_prices();
+}
+
+void Desktop::forget_prices() {
+  tune.map = {};
+  tune.map_before = {};
+  tune.alternatives = {};
+  tune.suggestions = {};
+  scale.matrix = {};
 }
 
 Status Desktop::open_session(const std::string& path) {

@@ -97,6 +97,12 @@ struct Desktop {
                       const std::string& layout);
   /// Opens a session for reading: its last layout as the document, its last run as the timeline.
   [[nodiscard]] Status open_session(const std::string& path);
+  /// Prices and checks everything anew for that executor and schedule.
+  void set_executor(Executor executor, ScheduleKind schedule);
+  /// The same with the constants that a calibration measured.
+  void calibrate(const Calibration& calibration);
+  /// Drops what panels computed from prices that hold no longer.
+  void forget_prices();
   /// Shows a run of the open session in the timeline.
   void open_run(std::int64_t run);
   void tell(NoticeKind kind, std::string text, std::vector<Notice::Action> actions = {});

@@ -44,6 +44,7 @@ Status EngineLink::start_job(const std::string& session, service::StartJob job) 
   live.kind = job.kind;
   live.id = client_.send(std::move(job));
   job_ = std::move(live);
+  stopping_.reset();
   return {};
 }
 
@@ -54,7 +55,18 @@ void EngineLink::pause(bool paused) {
 }
 
 void EngineLink::stop() {
-  if (job_) client_.send(service::CancelJob{.job = job_->id});
+  if (!job_) return;
+  if (stopping_) {
+    client_.abandon("it was asked to stop twice");
+    return;
+  }
+  stopping_ = std::chrono::steady_clock::now();
+  client_.send(service::CancelJob{.job = job_->id});
+}
+
+std::chrono::milliseconds EngineLink::silence() const {
+  if (!job_ || job_->paused || client_.state() == service::EngineState::stopped) return {};
+  return client_.silence();
 }
 
 bool EngineLink::holds(const std::string& session) const {
@@ -120,6 +132,9 @@ void EngineLink::take(const service::Message& message, std::optional<EndedJob>& 
 
 std::optional<EndedJob> EngineLink::poll() {
   std::optional<EndedJob> ended;
+  if (job_ && stopping_ && std::chrono::steady_clock::now() - *stopping_ > kStopsWithin) {
+    client_.abandon(fmt::format("it did not stop within {} s", kStopsWithin.count()));
+  }
   for (const service::Message& message : client_.poll()) take(message, ended);
   if (ended) job_.reset();
   return ended;
@@ -130,6 +145,10 @@ std::string EngineLink::state_words() const {
     case service::EngineState::starting:
       return "engine: starting";
     case service::EngineState::ready:
+      if (silence() > patience_) {
+        return fmt::format("engine: no word for {} s", silence().count() / 1000);
+      }
+      if (job_ && stopping_) return "engine: stopping";
       if (job_) return fmt::format("engine: {}", job_->paused ? "paused" : "running");
       return arguments_.front() == "ssh" ? "engine: idle, remote" : "engine: idle, local";
     case service::EngineState::stopped:

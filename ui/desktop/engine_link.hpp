@@ -2,6 +2,7 @@
 // The engine behind the desktop: started when first needed, restarted after a crash, here or at the
 // other end of an ssh. Jobs are asked for, followed live and stopped; nothing here blocks.
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -29,6 +30,7 @@ struct LiveJob {
   std::map<std::int64_t, std::string> mode_of_run;
   std::vector<std::pair<std::int64_t, std::vector<Iteration>>> fresh;  ///< side and iterations
   std::int64_t dropped = 0;
+  bool told_silent = false;  ///< the person knows that nothing is heard of it
 };
 
 /// How a job ended.
@@ -56,7 +58,17 @@ class EngineLink {
   /// Asks for a change of the session that it holds; the id of the request.
   [[nodiscard]] std::int64_t send_edit(service::Edit edit);
   [[nodiscard]] std::vector<EditAnswer> take_answers() { return std::exchange(answers_, {}); }
+  /// Asks the job to end; what was measured is kept. An engine that has not ended it after
+  /// kStopsWithin, or when asked again, is given up.
   void stop();
+  /// Kills an engine that does not answer; its job fails with that reason.
+  void abandon(const std::string& why) { client_.abandon(why); }
+  /// How long a job that should be telling something has told nothing; 0 where none runs.
+  [[nodiscard]] std::chrono::milliseconds silence() const;
+  static constexpr std::chrono::seconds kStopsWithin{10};
+  /// From here on silence is told.
+  [[nodiscard]] std::chrono::milliseconds patience() const { return patience_; }
+  void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
   /// Takes in what arrived. A job that ended comes back once.
   [[nodiscard]] std::optional<EndedJob> poll();
@@ -77,7 +89,9 @@ class EngineLink {
   std::string session_;
   std::int64_t open_request_ = 0;
   std::optional<LiveJob> job_;
-  std::set<std::int64_t> edits_;  ///< unanswered
+  std::optional<std::chrono::steady_clock::time_point> stopping_;  ///< asked to, at
+  std::chrono::milliseconds patience_ = std::chrono::seconds(20);
+  std::set<std::int64_t> edits_;                                   ///< unanswered
   std::vector<EditAnswer> answers_;
 };
 

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "planner/executor_model.hpp"
 #include "planner/planners.hpp"
+#include "storage/calibration_file.hpp"
 #include "storage/import/input_text.hpp"
 #include "ui/desktop/open.hpp"
 #include "ui/desktop/run_control.hpp"
@@ -36,6 +38,25 @@ Status open_layout_file(Desktop& desktop, const std::string& path) {
       open_layout(path, desktop.document->workload(), desktop.document->topology());
   if (!layout) return fail(layout.error());
   desktop.document->apply(std::move(*layout), "Open " + file_name(path));
+  if (desktop.workspace == Workspace::start) desktop.workspace = Workspace::tune;
+  return {};
+}
+
+/// What was measured of a machine becomes the constants of the open model's machine.
+Status open_calibration(Desktop& desktop, const std::string& path) {
+  if (desktop.document == nullptr) {
+    return fail({ErrorKind::usage, "a calibration alone has nothing to predict", path, "",
+                 "Open a model or session first, then the calibration"});
+  }
+  const Result<std::string> text = read_text(path);
+  if (!text) return fail(text.error());
+  const auto file = storage::calibration_from_json(*text, path);
+  if (!file) return fail(file.error());
+  desktop.calibrate(file->calibration);
+  desktop.tell(NoticeKind::note,
+               fmt::format("Predictions now use what was measured of {} ({}).",
+                           file->topology.empty() ? file->calibration.name : file->topology,
+                           file_name(path)));
   if (desktop.workspace == Workspace::start) desktop.workspace = Workspace::tune;
   return {};
 }
@@ -77,8 +98,8 @@ Status take_plan(Desktop& desktop, storage::ImportedPlan plan, const std::string
   }
   if (!first) return {};  // of another model; the import's notes count it
   PredictOptions options;
-  options.schedule = ScheduleKind::inter;
   options.executor = plan.executor;
+  options.schedule = default_schedule(plan.executor);
   desktop.set_document(
       std::make_unique<Document>(std::move(*plan.workload), std::move(*plan.topology),
                                  std::move(*plan.layout), std::move(options)),
@@ -99,7 +120,7 @@ Status take_model(Desktop& desktop, storage::ImportedPlan plan, const std::strin
   Result<Layout> layout = open_layout(kFirstLayout, *plan.workload, machine);
   if (!layout) return fail(layout.error());
   PredictOptions options;
-  options.schedule = ScheduleKind::inter;
+  options.schedule = default_schedule(options.executor);
   desktop.set_document(std::make_unique<Document>(std::move(*plan.workload), std::move(machine),
                                                   std::move(*layout), std::move(options)),
                        path);
@@ -171,6 +192,7 @@ Status open_path(Desktop& desktop, const std::string& path) {
   const Result<std::string> head = storage::read_head(path, kHead);
   if (!head) return fail(head.error());
   if (names_format(*head, "layout")) return open_layout_file(desktop, path);
+  if (names_format(*head, "calibration")) return open_calibration(desktop, path);
   if (names_format(*head, "topology")) {
     if (desktop.document == nullptr) {
       desktop.start.topology = path;

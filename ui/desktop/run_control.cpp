@@ -11,6 +11,7 @@
 
 #include "layout/json.hpp"
 #include "layout/models.hpp"
+#include "ui/model/numbers.hpp"
 #include "ui/panels/titles.hpp"
 
 namespace shardscope::ui {
@@ -68,6 +69,23 @@ void take_samples(Desktop& desktop) {
   job->fresh.clear();
 }
 
+void tell_of_silence(Desktop& desktop) {
+  LiveJob* job = desktop.engine->job();
+  if (job == nullptr || job->told_silent || desktop.engine->silence() < desktop.engine->patience())
+    return;
+  job->told_silent = true;
+  desktop.tell(
+      NoticeKind::warning,
+      fmt::format("The engine has told nothing for {} s. It may be at work, or hang; edits "
+                  "are safe.",
+                  desktop.engine->silence().count() / 1000),
+      {{"End it",
+        [&desktop] {
+          if (desktop.engine != nullptr) desktop.engine->abandon("it was ended by hand");
+        }},
+       {"Wait", [] {}}});
+}
+
 }  // namespace
 
 std::string new_data_path(const std::string& name, const std::string& ending) {
@@ -77,11 +95,7 @@ std::string new_data_path(const std::string& name, const std::string& ending) {
       std::filesystem::path(home != nullptr && *home != '\0' ? home : "/tmp") / "shardscope";
   std::filesystem::create_directories(folder, error);
   if (::access(folder.c_str(), W_OK) != 0) folder = std::filesystem::temp_directory_path(error);
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  char stamp[32];
-  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+  const std::string stamp = local_time_text(std::time(nullptr), "%Y%m%d-%H%M%S");
   std::string safe = name.empty() ? "session" : name;
   for (char& letter : safe) {
     if (letter == '/' || static_cast<unsigned char>(letter) < 32) letter = '_';
@@ -180,6 +194,7 @@ void follow_engine(Desktop& desktop) {
   desktop.engine_state = desktop.engine->state_words();
   take_samples(desktop);
   if (was_running) desktop.busy = true;
+  tell_of_silence(desktop);
   if (!ended) return;
   if (ended->error) desktop.tell(*ended->error);
   // Stages and ranks stand in the session: read what was committed.

@@ -20,7 +20,7 @@ struct RunState {
   // Set-up, as text fields.
   std::string comm = "threads";
   std::string wire;
-  std::string schedule = "inter";
+  std::string schedule = "serial";
   std::string batch = "512";
   std::string rows_cap = "20000";
   std::string budget = "20";

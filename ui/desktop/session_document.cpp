@@ -8,6 +8,7 @@
 
 #include "layout/models.hpp"
 #include "layout/names.hpp"
+#include "planner/executor_model.hpp"
 #include "storage/documents.hpp"
 #include "storage/queries/runs.hpp"
 
@@ -23,8 +24,8 @@ Result<Topology> topology_of(const storage::Session& session, std::int64_t id, s
 Result<ScheduleKind> last_schedule(const storage::Session& session) {
   const auto runs = storage::list_runs(session);
   if (!runs) return fail(runs.error());
-  if (runs->empty()) return ScheduleKind::inter;
-  return parse_name<ScheduleKind>(runs->back().schedule).value_or(ScheduleKind::inter);
+  if (runs->empty()) return default_schedule(Executor::engine);
+  return parse_name<ScheduleKind>(runs->back().schedule).value_or(ScheduleKind::serial);
 }
 
 /// Mean measured iteration of every layout that ran, by its id in the session.

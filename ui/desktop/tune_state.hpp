@@ -64,6 +64,7 @@ struct TuneState {
   std::int32_t table = -1;
   std::set<std::int32_t> tables;  ///< several, chosen with Ctrl or Shift; else empty
   int inspector = 0;              ///< 0 cost, 1 exchange and codecs
+  int side = 0;                   ///< of the tabs in small windows: 0 inspector, 1 advice
   int dragged_cut = 0;            ///< inner cut under the mouse button, from 1; 0: none
   bool dragged_rows = false;
   std::optional<ShardId> shard;  ///< the one the inspector shows

@@ -28,8 +28,13 @@ float Canvas::thickness(float logical) const {
   return std::max(1.0F, std::round(logical * scale_));
 }
 
+bool Canvas::full() const {
+  constexpr unsigned kMost = 60'000;  // room for the largest single piece: a line of text
+  return (list_->Flags & ImDrawListFlags_AllowVtxOffset) == 0 && list_->_VtxCurrentIdx > kMost;
+}
+
 void Canvas::fill(const Rect& rect, Color color, float rounding) {
-  if (rect.empty()) return;
+  if (rect.empty() || full()) return;
   const float x0 = device(rect.x0);
   const float y0 = device(rect.y0);
   list_->AddRectFilled({x0, y0},
@@ -38,7 +43,7 @@ void Canvas::fill(const Rect& rect, Color color, float rounding) {
 }
 
 void Canvas::frame(const Rect& rect, Color color, float rounding, float width) {
-  if (rect.empty()) return;
+  if (rect.empty() || full()) return;
   const float t = thickness(width);
   // Strokes are centred on their path: half a thickness inside the edge keeps them crisp.
   list_->AddRect({device(rect.x0) + t / 2 - 0.5F, device(rect.y0) + t / 2 - 0.5F},
@@ -47,11 +52,13 @@ void Canvas::frame(const Rect& rect, Color color, float rounding, float width) {
 }
 
 void Canvas::horizontal(float x0, float x1, float y, Color color, float width) {
+  if (full()) return;
   const float top = device(y);
   list_->AddRectFilled({device(x0), top}, {device(x1), top + thickness(width)}, color);
 }
 
 void Canvas::vertical(float x, float y0, float y1, Color color, float width) {
+  if (full()) return;
   const float left = device(x);
   list_->AddRectFilled({left, device(y0)}, {left + thickness(width), device(y1)}, color);
 }
@@ -72,10 +79,12 @@ void Canvas::dashed_frame(const Rect& rect, Color color, float dash, float gap) 
 }
 
 void Canvas::line(Point a, Point b, Color color, float width) {
+  if (full()) return;
   list_->AddLine({a.x * scale_, a.y * scale_}, {b.x * scale_, b.y * scale_}, color, width * scale_);
 }
 
 void Canvas::polyline(const Point* points, std::size_t count, Color color, float width) {
+  if (full()) return;
   std::vector<ImVec2> device_points(count);
   for (std::size_t i = 0; i < count; ++i) {
     device_points[i] = {points[i].x * scale_, points[i].y * scale_};
@@ -87,7 +96,7 @@ void Canvas::band(const Point* upper, const Point* lower, std::size_t count, Col
   // Softened edges of neighbours would overlap and show as stripes.
   const ImDrawListFlags flags = list_->Flags;
   list_->Flags &= ~ImDrawListFlags_AntiAliasedFill;
-  for (std::size_t i = 0; i + 1 < count; ++i) {
+  for (std::size_t i = 0; i + 1 < count && !full(); ++i) {
     list_->AddQuadFilled({upper[i].x * scale_, upper[i].y * scale_},
                          {upper[i + 1].x * scale_, upper[i + 1].y * scale_},
                          {lower[i + 1].x * scale_, lower[i + 1].y * scale_},
@@ -97,11 +106,13 @@ void Canvas::band(const Point* upper, const Point* lower, std::size_t count, Col
 }
 
 void Canvas::triangle(Point a, Point b, Point c, Color color) {
+  if (full()) return;
   list_->AddTriangleFilled({a.x * scale_, a.y * scale_}, {b.x * scale_, b.y * scale_},
                            {c.x * scale_, c.y * scale_}, color);
 }
 
 void Canvas::circle(Point center, float radius, Color color) {
+  if (full()) return;
   list_->AddCircleFilled({center.x * scale_, center.y * scale_}, radius * scale_, color);
 }
 
@@ -111,11 +122,20 @@ void Canvas::hatch(const Rect& rect, Color color, float pitch, float width) {
   // Anchored to the window, so that neighbours' lines meet; cut here instead of by a clip
   // rectangle, which would cost a draw call each.
   const float first = std::floor((rect.x0 - height + rect.y1) / pitch) * pitch - rect.y1;
-  for (float x = first; x < rect.x1; x += pitch) {
+  // Without softened edges a line is four vertices: a timeline has ten thousands of them.
+  const ImDrawListFlags flags = list_->Flags;
+  list_->Flags &= ~ImDrawListFlags_AntiAliasedFill;
+  const float half = width * scale_ * 0.7071F;  // of its horizontal section
+  for (float x = first; x < rect.x1 && !full(); x += pitch) {
     const float from = std::max(0.0F, rect.x0 - x);
     const float to = std::min(height, rect.x1 - x);
-    if (to > from) line({x + from, rect.y1 - from}, {x + to, rect.y1 - to}, color, width);
+    if (to <= from) continue;
+    const ImVec2 a{(x + from) * scale_, (rect.y1 - from) * scale_};
+    const ImVec2 b{(x + to) * scale_, (rect.y1 - to) * scale_};
+    list_->AddQuadFilled({a.x - half, a.y}, {b.x - half, b.y}, {b.x + half, b.y}, {a.x + half, a.y},
+                         color);
   }
+  list_->Flags = flags;
 }
 
 void Canvas::clip(const Rect& rect) {
@@ -133,6 +153,7 @@ float Canvas::width(Font font, std::string_view text) const {
 }
 
 void Canvas::text(Font font, float x, float y, Color color, std::string_view text) {
+  if (full()) return;
   const ImFont& face = *(*fonts_)[font];
   const float top = std::round(y * scale_ + fonts_->capital(font) / 2 - face.Ascent);
   list_->AddText(&face, face.FontSize, {device(x), top}, color, text.data(),

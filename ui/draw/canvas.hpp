@@ -52,6 +52,10 @@ class Canvas {
   int paragraph(Font font, float x, float y, float room, float pitch, int lines, Color color,
                 std::string_view text);
 
+  /// Whether the list can take no more: a renderer of OpenGL below 3.2 has 16-bit indices and no
+  /// vertex offset. What is drawn then is left out rather than ending the program.
+  [[nodiscard]] bool full() const;
+
   [[nodiscard]] float scale() const { return scale_; }
   [[nodiscard]] const Fonts& fonts() const { return *fonts_; }
   [[nodiscard]] ImDrawList* list() const { return list_; }

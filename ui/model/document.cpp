@@ -27,11 +27,22 @@ void Document::begin_bound() {
            }).share();
 }
 
-void Document::set_executor(Executor executor) {
-  if (executor == this->executor()) return;
+void Document::set_executor(Executor executor, ScheduleKind schedule) {
   PredictOptions options = this->options();
+  if (executor == options.executor && schedule == options.schedule) return;
   options.executor = executor;
-  evaluator_ = std::make_unique<Evaluator>(workload(), topology(), std::move(options));
+  options.schedule = schedule;
+  evaluate_anew(topology(), std::move(options));
+}
+
+void Document::calibrate(const Calibration& calibration) {
+  PredictOptions options = this->options();
+  if (!calibration.codecs.empty()) options.codecs = calibration.codecs;
+  evaluate_anew(calibrated(topology(), calibration), std::move(options));
+}
+
+void Document::evaluate_anew(Topology topology, PredictOptions options) {
+  evaluator_ = std::make_unique<Evaluator>(workload(), std::move(topology), std::move(options));
   begin_bound();
   refresh();
   reference_ = evaluator_->evaluate(history_.node(history_.reference()).layout);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "layout/calibration.hpp"
 #include "layout/layout.hpp"
 #include "layout/topology.hpp"
 #include "layout/workload.hpp"
@@ -40,8 +41,11 @@ class Document {
   [[nodiscard]] const Topology& topology() const { return evaluator_->topology(); }
   [[nodiscard]] Executor executor() const { return evaluator_->options().executor; }
   [[nodiscard]] const PredictOptions& options() const { return evaluator_->options(); }
-  /// Who will train it: everything is priced and checked anew. Layouts stay as they are.
-  void set_executor(Executor executor);
+  /// Who will train it, and in which order: everything is priced and checked anew. Layouts stay as
+  /// they are.
+  void set_executor(Executor executor, ScheduleKind schedule);
+  /// The machine's constants as they were measured; priced and checked anew.
+  void calibrate(const Calibration& calibration);
   [[nodiscard]] const ShardCosts& costs() const { return evaluator_->costs(); }
   [[nodiscard]] Evaluator& evaluator() { return *evaluator_; }
   [[nodiscard]] const Layout& layout() const { return history_.layout(); }
@@ -81,6 +85,7 @@ class Document {
 
  private:
   void refresh();
+  void evaluate_anew(Topology topology, PredictOptions options);
   void begin_bound();
 
   std::unique_ptr<Evaluator> evaluator_;

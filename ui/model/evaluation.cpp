@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "planner/critical_path.hpp"
 #include "planner/memory_model.hpp"
 #include "planner/what_if.hpp"
 #include "ui/model/numbers.hpp"
@@ -54,8 +55,9 @@ void read_path(Evaluation& evaluation, const Simulation& simulation, const Sched
     evaluation.path.push_back({stage, waiting, seconds});
   };
   for (const CriticalPiece& piece : simulation.critical_path) {
-    evaluation.path_pieces.push_back(
-        {piece.rank, schedule.steps[piece.step].stream, piece.start_s * 1e9, piece.end_s * 1e9});
+    evaluation.path_pieces.push_back({piece.rank, schedule.steps[piece.step].stream,
+                                      piece.start_s * 1e9, piece.end_s * 1e9,
+                                      schedule.steps[piece.step].stage});
   }
   if (simulation.critical_path.empty()) return;
   const double end = simulation.critical_path.back().end_s;
@@ -77,18 +79,13 @@ void read_ranks(Evaluation& evaluation, const Simulation& simulation, const Sche
                 std::size_t ranks) {
   evaluation.rank_stages.assign(ranks, StageSeconds{});
   evaluation.rank_waiting_s = simulation.waiting_s;
-  double latest = -1;
+  evaluation.critical_rank = critical_rank_of(simulation);
   for (std::size_t step = 0; step < schedule.steps.size(); ++step) {
     const Stage stage = schedule.steps[step].stage;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const SimulatedStep& times = simulation.at(step, static_cast<std::int32_t>(rank));
       const double own = std::max(0.0, times.end_s - times.start_s - times.waiting_s);
       evaluation.rank_stages[rank][static_cast<std::size_t>(stage)] += own;
-      const bool memory_bound = stage == Stage::local_reduce || stage == Stage::update;
-      if (memory_bound && schedule.steps[step].work != Work::dense && times.end_s > latest) {
-        latest = times.end_s;
-        evaluation.critical_rank = static_cast<std::int32_t>(rank);
-      }
     }
   }
 }

@@ -28,6 +28,7 @@ struct PathPiece {
   std::int32_t stream = 0;
   double begin_ns = 0;
   double end_ns = 0;
+  Stage stage = Stage::input_dist;
 };
 
 /// Work of a stage that lies beside the critical path.
@@ -57,7 +58,7 @@ struct Evaluation {
   std::vector<double> load_s;  ///< by rank
   double mean_load_s = 0;
   double max_load_s = 0;
-  std::int32_t critical_rank = 0;
+  std::int32_t critical_rank = 0;  ///< as predict() names it: the one the others wait for
 
   std::vector<PathPart> path;  ///< along time, one a stage
   std::vector<PathPiece> path_pieces;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +14,8 @@
 
 namespace shardscope::ui {
 namespace {
+
+constexpr std::size_t kMostGroups = 14;
 
 double cell_value(const Document& document, const Layout& layout, const ShardId& shard,
                   MatrixValue value) {
@@ -51,6 +55,28 @@ MatrixRow row_of(const Document& document, const Layout& layout, std::int32_t ta
   return row;
 }
 
+/// The power of ten at or below it; at least 1.
+double decade(double value) {
+  return std::pow(10.0, std::floor(std::log10(std::max(1.0, value)) + 1e-9));
+}
+
+/// "10K", "1M".
+std::string decade_text(double value) {
+  for (const auto& [unit, letter] : {std::pair{1e9, "B"}, {1e6, "M"}, {1e3, "K"}}) {
+    if (value >= unit) return fmt::format("{:.0f}{}", value / unit, letter);
+  }
+  return fmt::format("{:.0f}", value);
+}
+
+std::size_t distinct_sizes(const Document& document, const Layout& layout) {
+  std::set<std::tuple<ClusterType, double, double>> sizes;
+  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
+    const TableFacts& facts = document.costs().facts(t);
+    sizes.insert({layout.tables[t].cluster, facts.rows, facts.keys});
+  }
+  return sizes.size();
+}
+
 }  // namespace
 
 void MatrixModel::update(const Document& document, std::shared_ptr<const Layout> shown,
@@ -61,16 +87,22 @@ void MatrixModel::update(const Document& document, std::shared_ptr<const Layout>
   groups_.clear();
   largest_ = 0;
   shards_ = 0;
+  // Many sizes: tables of one decade of rows stand together.
+  const bool coarse = distinct_sizes(document, *layout_) > kMostGroups;
   std::map<std::tuple<int, double, double>, MatrixGroup> groups;
   for (std::size_t t = 0; t < layout_->tables.size(); ++t) {
     const TableFacts& facts = document.costs().facts(t);
     const ClusterType cluster = layout_->tables[t].cluster;
     // RB, UB, DP; then large and hot tables first.
     const int order = cluster == ClusterType::RB ? 0 : cluster == ClusterType::UB ? 1 : 2;
-    MatrixGroup& group = groups[{order, -facts.rows, -facts.keys}];
+    const double rows = coarse ? decade(facts.rows) : facts.rows;
+    const double keys = coarse ? decade(facts.keys) : facts.keys;
+    MatrixGroup& group = groups[{order, -rows, -keys}];
     if (group.rows.empty()) {
       group.cluster = cluster;
-      group.label = fmt::format("{} rows · hot {:g}", count_text(facts.rows), facts.keys);
+      group.label = coarse ? fmt::format("{}–{} rows · hot {:g}–{:g}", decade_text(rows),
+                                         decade_text(rows * 10), keys, keys * 10 - 1)
+                           : fmt::format("{} rows · hot {:g}", count_text(facts.rows), facts.keys);
     }
     MatrixRow row = row_of(document, *layout_, static_cast<std::int32_t>(t), value);
     group.cost_s += row.cost_s;

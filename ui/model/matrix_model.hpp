@@ -24,7 +24,7 @@ struct MatrixRow {
   std::vector<MatrixCell> cells;  ///< by GPU; one for all GPUs (gpu -1) where replicated
 };
 
-/// Tables of one cluster, size and hotness.
+/// Tables of one cluster, size and hotness; of one decade of each where there are many sizes.
 struct MatrixGroup {
   ClusterType cluster = ClusterType::RB;
   std::string label;  ///< "4.00M rows · hot 100"

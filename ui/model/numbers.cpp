@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 
 namespace shardscope::ui {
 namespace {
@@ -15,22 +16,32 @@ std::string signed_text(double value, int decimals) {
   return (zero ? "±" : value < 0 ? "−" : "+") + digits;
 }
 
+/// Three, and one more for each leading zero behind the first: 0.0123, 0.00123.
+int ms_decimals(double seconds) {
+  const double ms = std::abs(seconds) * 1e3;
+  if (ms == 0 || ms >= 0.09995) return 3;
+  return ms >= 0.009995 ? 4 : 5;
+}
+
 }  // namespace
 
 std::string ms_text(double seconds) {
-  return fmt::format("{:.3f}", seconds * 1e3);
+  return fmt::format("{:.{}f}", seconds * 1e3, ms_decimals(seconds));
 }
 
 std::string short_ms_text(double seconds) {
   const double ms = seconds * 1e3;
-  if (ms < 1) return fmt::format("{:.3f}", ms);
+  if (ms < 1) return ms_text(seconds);
   if (ms < 10) return fmt::format("{:.2f}", ms);
   if (ms < 1000) return fmt::format("{:.1f}", ms);
   return grouped_text(std::llround(ms));
 }
 
 std::string signed_ms_text(double seconds) {
-  return signed_text(seconds * 1e3, 3);
+  // More digits only where three would leave one or none.
+  const double ms = std::abs(seconds) * 1e3;
+  const int decimals = ms < 5e-5 || ms >= 0.0095 ? 3 : ms >= 0.00095 ? 4 : 5;
+  return signed_text(seconds * 1e3, decimals);
 }
 
 std::string signed_percent_text(double share) {
@@ -47,6 +58,32 @@ std::string gib_text(double bytes) {
   if (gib < 0.095) return fmt::format("{:.2f}", gib);
   if (gib < 10000) return fmt::format("{:.1f}", gib);
   return grouped_text(std::llround(gib));
+}
+
+std::string memory_text(double bytes) {
+  if (bytes >= 0.0995 * kGiB) return gib_text(bytes) + " GiB";
+  const bool kib = bytes < 0.995 * 1024 * 1024;
+  const double size = bytes / (kib ? 1024 : 1024 * 1024);
+  return fmt::format("{:.{}f} {}", size, size > 0 && size < 9.95 ? 1 : 0, kib ? "KiB" : "MiB");
+}
+
+int decimals_of(double step) {
+  constexpr int kMost = 6;
+  double scaled = std::abs(step);
+  for (int decimals = 0; decimals < kMost; ++decimals, scaled *= 10) {
+    if (std::abs(scaled - std::round(scaled)) < 1e-6 * scaled) return decimals;
+  }
+  return kMost;
+}
+
+std::string axis_text(double value, double step) {
+  return fmt::format("{:.{}f}", std::abs(value) < step * 1e-6 ? 0.0 : value, decimals_of(step));
+}
+
+std::string column_ms_text(double seconds, double largest) {
+  const double ms = largest * 1e3;
+  const int decimals = ms >= 100 ? 1 : ms >= 1 ? 2 : ms_decimals(largest);
+  return fmt::format("{:.{}f}", seconds * 1e3, decimals);
 }
 
 std::string bytes_text(double bytes) {
@@ -94,6 +131,15 @@ std::string duration_text(double ns) {
 
 std::string plural(std::int64_t count, const std::string& one) {
   return grouped_text(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+std::string local_time_text(std::int64_t utc_s, const char* format) {
+  const std::time_t seconds = utc_s;
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  char text[32];
+  const std::size_t length = std::strftime(text, sizeof text, format, &local);
+  return {text, length};
 }
 
 }  // namespace shardscope::ui

@@ -9,7 +9,7 @@ namespace shardscope::ui {
 
 inline constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
-/// "0.252": milliseconds.
+/// "0.252": milliseconds; below a tenth of one, one digit more ("0.0252", "0.00252").
 [[nodiscard]] std::string ms_text(double seconds);
 /// "4.29", "0.686", "12.4": milliseconds in three significant digits, for narrow columns.
 [[nodiscard]] std::string short_ms_text(double seconds);
@@ -20,6 +20,14 @@ inline constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 [[nodiscard]] std::string percent_text(double share);
 /// "38.1", "<.01": GiB.
 [[nodiscard]] std::string gib_text(double bytes);
+/// "38.1 GiB", "12.4 MiB", "312 KiB".
+[[nodiscard]] std::string memory_text(double bytes);
+/// Fewest decimals that write every multiple of `step` exactly: 2 for 0.25, 0 for 20; at most 6.
+[[nodiscard]] int decimals_of(double step);
+/// A mark of an axis with that step: marks of one axis have equal decimals.
+[[nodiscard]] std::string axis_text(double value, double step);
+/// Milliseconds of a column whose largest is `largest`: equal decimals, three digits of it.
+[[nodiscard]] std::string column_ms_text(double seconds, double largest);
 /// "575 MB", "1.94 GB": powers of 1000.
 [[nodiscard]] std::string bytes_text(double bytes);
 /// "40.0M", "405.3K", "2,209".
@@ -38,5 +46,8 @@ struct Rate {
 [[nodiscard]] std::string duration_text(double ns);
 /// "GPU 5", "0 2 4 7", "all 8", "12 GPUs".
 [[nodiscard]] std::string plural(std::int64_t count, const std::string& one);
+
+/// A moment in this machine's time zone, in strftime's words.
+[[nodiscard]] std::string local_time_text(std::int64_t utc_s, const char* format);
 
 }  // namespace shardscope::ui

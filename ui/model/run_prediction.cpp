@@ -64,6 +64,7 @@ Result<RunPrediction> predict_run(const storage::Session& session, const storage
   if (!predicted) return fail(predicted.error());
   RunPrediction result;
   result.iteration_ms = predicted->iteration_s * 1e3;
+  result.spans = predicted->simulation.spans;
   std::map<Stage, std::vector<double>> ranks;
   for (const PredictedStage& stage : predicted->stages) {
     std::vector<double>& sum = ranks[stage.stage];

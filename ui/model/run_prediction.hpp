@@ -15,6 +15,7 @@
 namespace shardscope::ui {
 
 struct RunPrediction {
+  std::vector<Span> spans;  ///< of the simulated iteration, from 0
   double iteration_ms = 0;
   std::array<double, kStages> stage_ms{};  ///< slowest rank, waiting left out
 };

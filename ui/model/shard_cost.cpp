@@ -2,6 +2,7 @@
 
 #include "planner/executor_model.hpp"
 #include "planner/table_facts.hpp"
+#include "planner/table_memory.hpp"
 
 namespace shardscope::ui {
 namespace {
@@ -10,16 +11,10 @@ double& at(StageSeconds& stages, Stage stage) {
   return stages[static_cast<std::size_t>(stage)];
 }
 
-/// Bytes a second of one rank once latency no longer counts.
-double rate_of(const LinkModel& link) {
-  if (!link.by_size.empty()) return link.by_size.back().bytes_per_s;
-  return link.bytes_per_s.value * link.efficiency.value;
-}
-
 double transfer_s(double intra_bytes, double inter_bytes, const Topology& topology) {
   double seconds = 0;
-  if (intra_bytes > 0) seconds += intra_bytes / rate_of(topology.intra);
-  if (inter_bytes > 0) seconds += inter_bytes / rate_of(topology.inter);
+  if (intra_bytes > 0) seconds += intra_bytes / topology.intra.large_bytes_per_s();
+  if (inter_bytes > 0) seconds += inter_bytes / topology.inter.large_bytes_per_s();
   return seconds;
 }
 
@@ -183,16 +178,11 @@ double shard_bytes(const Workload& workload, const Layout& layout, const ShardId
   const Table& table = workload.tables[index];
   const TablePlacement& placement = layout.tables[index];
   const auto rows = static_cast<double>(placement.rows_in(shard.row, table.rows));
-  const double element =
-      static_cast<double>(bytes_of(table.dtype)) + 4.0 * table.optimizer.words_per_element;
-  return rows * (placement.width(shard.column) * element + 4.0 * table.optimizer.words_per_row);
+  return stored_bytes(table, rows, placement.width(shard.column));
 }
 
 double table_bytes(const Table& table) {
-  const double element =
-      static_cast<double>(bytes_of(table.dtype)) + 4.0 * table.optimizer.words_per_element;
-  return static_cast<double>(table.rows) *
-         (table.dim * element + 4.0 * table.optimizer.words_per_row);
+  return stored_bytes(table);
 }
 
 }  // namespace shardscope::ui

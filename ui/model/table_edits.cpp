@@ -9,6 +9,8 @@
 #include <sstream>
 #include <vector>
 
+#include "layout/codec_bytes.hpp"
+
 namespace shardscope::ui {
 namespace {
 
@@ -111,17 +113,10 @@ CodecSlot& slot_at(CodecSlots& slots, CodecPlace place) {
 }
 
 const CodecSlot& slot_at(const CodecSlots& slots, CodecPlace place) {
-  switch (place) {
-    case CodecPlace::forward_intra:
-      return slots.forward_intra;
-    case CodecPlace::forward_inter:
-      return slots.forward_inter;
-    case CodecPlace::backward_intra:
-      return slots.backward_intra;
-    case CodecPlace::backward_inter:
-      break;
-  }
-  return slots.backward_inter;
+  const bool forward = place == CodecPlace::forward_intra || place == CodecPlace::forward_inter;
+  const bool inside = place == CodecPlace::forward_intra || place == CodecPlace::backward_intra;
+  return codec_slot(slots, forward ? Direction::forward : Direction::backward,
+                    inside ? LinkClass::intra : LinkClass::inter);
 }
 
 Layout set_tables_codec(const Document& document, const std::set<std::int32_t>& tables,

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
@@ -41,15 +42,20 @@ float draw_violations(Ui& ui, const Evaluation& shown, const Rect& area, float y
 float draw_binding(Ui& ui, Desktop& desktop, const Rect& area, float y) {
   const Document& document = *desktop.document;
   const Evaluation& shown = document.shown();
-  const auto heaviest = std::max_element(shown.load_s.begin(), shown.load_s.end());
-  if (heaviest == shown.load_s.end()) return y;
-  const auto rank = static_cast<std::int32_t>(heaviest - shown.load_s.begin());
-  const double load = *heaviest;
+  const std::int32_t rank = shown.critical_rank;
+  if (static_cast<std::size_t>(rank) >= shown.load_s.size()) return y;
+  const double load = shown.load_s[static_cast<std::size_t>(rank)];
   ui.draw.fill({area.x0 + 12, y - 7, area.x0 + 15, y + 41}, ui.colors.worse);
   ui.draw.text(Font::strong, area.x0 + 24, y, ui.colors.text, fmt::format("GPU {} binds", rank));
   const double over = shown.mean_load_s > 0 ? load / shown.mean_load_s - 1 : 0;
   ui.draw.text_right(Font::small, area.x1 - kPadding, y, ui.colors.secondary,
-                     fmt::format("{:.2f} ms, {:.0f} % over balance", load * 1e3, over * 100));
+                     fmt::format("load {} ms, {:.0f} % {} the mean", short_ms_text(load),
+                                 std::abs(over) * 100, over < 0 ? "under" : "over"));
+  if (ui.hovers({area.x0, y - 8, area.x1, y + 40})) {
+    ui.tooltip(
+        fmt::format("GPU {} waits least: the others wait for it.\nThe largest load is {} ms.", rank,
+                    short_ms_text(shown.max_load_s)));
+  }
   double memory = 0, wires = 0, sort = 0;
   std::string names;
   for (const MapBlock& block : desktop.tune.map.gpu(document, rank).blocks) {
@@ -109,10 +115,9 @@ float draw_edits(Ui& ui, Desktop& desktop, const Rect& area, float y) {
       draw_tick(ui.draw, {x + 5, second}, ui.colors.good, 10);
       x += 18;
     }
-    ui.draw.text_fit(
-        Font::small, x, second, rect.x1 - 60 - x, ui.colors.secondary,
-        fmt::format("{}moves {} GiB", suggestion.cures ? suggestion.cure_text + " · " : "",
-                    gib_text(suggestion.edit.moved_bytes)));
+    ui.draw.text_fit(Font::small, x, second, rect.x1 - 60 - x, ui.colors.secondary,
+                     fmt::format("{}moves {}", suggestion.cures ? suggestion.cure_text + " · " : "",
+                                 memory_text(suggestion.edit.moved_bytes)));
     const double base = document.current().iteration_s;
     ui.draw.text_right(Font::mono_small, rect.x1 - 10, second, color,
                        signed_percent_text(base > 0 ? -suggestion.gain_s / base : 0));

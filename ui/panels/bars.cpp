@@ -12,6 +12,8 @@
 namespace shardscope::ui {
 namespace {
 
+constexpr float kNamed = 1200;  ///< narrower windows show the logo alone
+
 /// Label over value with a caret; true when clicked. Returns where it ends through `x`.
 bool chooser(Ui& ui, std::string_view name, float& x, const Rect& bar, std::string_view label,
              const std::string& value, float room) {
@@ -50,21 +52,28 @@ ShownMode shown_mode(const Desktop& desktop) {
     return {desktop.run.shown->a.mode,
             fmt::format("{}/{}, {} ranks", run.backend, run.comm, run.ranks)};
   }
-  return {Mode::simulated, "planner model, " + desktop.document->topology().name + " preset"};
+  return {Mode::simulated,
+          fmt::format("planner model, {} preset, {} schedule", desktop.document->topology().name,
+                      shardscope::to_string(desktop.document->options().schedule))};
 }
 
 void open_choosers(Ui& ui, Desktop& desktop, const Rect& bar, float x, float end) {
-  const float room = std::max(90.0F, (end - x) / 4);
+  constexpr float kBadge = 110;
+  constexpr float kLeast = 76;
+  // Narrow windows show fewer choosers; the palette and the start screen have them all.
+  const float width = end - x - kBadge;
+  const float room = std::max(kLeast, (width + kBadge) / 4);
+  const bool all = width > 3 * (kLeast + 28), one = width > kLeast;
   Point at{x - 6, bar.y1};
-  if (chooser(ui, "top/model", x, bar, "Model",
-              model_title(*desktop.document, desktop.workload_name), room)) {
+  if (all && chooser(ui, "top/model", x, bar, "Model",
+                     model_title(*desktop.document, desktop.workload_name), room)) {
     desktop.menu = Menu{at, names_menu(model_names(), [&desktop](const std::string& name) {
                           desktop.try_open_model(name, desktop.topology_name, "table_row_wise");
                         })};
   }
   at.x = x - 6;
-  if (chooser(ui, "top/topology", x, bar, "Topology", topology_title(desktop.document->topology()),
-              room)) {
+  if (all && chooser(ui, "top/topology", x, bar, "Topology",
+                     topology_title(desktop.document->topology()), room)) {
     desktop.menu = Menu{at, names_menu(topology_names(), [&desktop](const std::string& name) {
                           desktop.try_open_model(desktop.workload_name, name, "table_row_wise");
                         })};
@@ -72,7 +81,7 @@ void open_choosers(Ui& ui, Desktop& desktop, const Rect& bar, float x, float end
   at.x = x - 6;
   const History& history = desktop.document->history();
   const std::string layout = layout_title(history, history.current());
-  if (chooser(ui, "top/layout", x, bar, "Layout", layout, room)) {
+  if (one && chooser(ui, "top/layout", x, bar, "Layout", layout, room)) {
     std::vector<MenuItem> items;
     for (const History::Line& line : history.lines()) {
       items.push_back({layout_title(history, line.node),
@@ -82,9 +91,14 @@ void open_choosers(Ui& ui, Desktop& desktop, const Rect& bar, float x, float end
     desktop.menu = Menu{at, std::move(items)};
   }
   const ShownMode shown = shown_mode(desktop);
+  if (end - x < kBadge - 20) return;
   const float badge = mode_badge(ui, x + 8, bar.center_y(), shown.mode);
-  ui.draw.text_fit(Font::small, x + badge + 18, bar.center_y(), end - x - badge - 30,
-                   ui.colors.tertiary, shown.words);
+  const float words = end - x - badge - 30;
+  if (words > 40) {
+    ui.draw.text_fit(Font::small, x + badge + 18, bar.center_y(), words, ui.colors.tertiary,
+                     shown.words);
+  }
+  if (ui.hovers({x, bar.y0, end, bar.y1})) ui.tooltip(shown.words);
 }
 
 void undo_buttons(Ui& ui, Desktop& desktop, float x, float y) {
@@ -133,15 +147,17 @@ void draw_top_bar(Ui& ui, Desktop& desktop, const Rect& bar) {
   ui.draw.horizontal(bar.x0, bar.x1, bar.y1 - 1, ui.colors.line);
   const float y = bar.center_y();
   draw_logo(ui.draw, {bar.x0 + 14, bar.y0 + 13}, ui.colors);
-  ui.draw.text(Font::title, bar.x0 + 40, y, ui.colors.text, "Shardscope");
-  if (desktop.document == nullptr || desktop.workspace == Workspace::start) {
+  const bool start = desktop.document == nullptr || desktop.workspace == Workspace::start;
+  const bool named = start || bar.width() >= kNamed;
+  if (named) ui.draw.text(Font::title, bar.x0 + 40, y, ui.colors.text, "Shardscope");
+  if (start) {
     ui.draw.text(Font::mono_small, bar.x0 + 124, y, ui.colors.tertiary, "0.1.0");
     ui.draw.text_right(Font::small, bar.x1 - 14, y, ui.colors.tertiary,
                        "F1 keys    Ctrl+P commands    Ctrl+O open");
     return;
   }
   const float actions = action_buttons(ui, desktop, bar);
-  float x = bar.x0 + 134;
+  float x = bar.x0 + (named ? 134.0F : 44.0F);
   const float narrow = bar.width() < 1500 ? 9.0F : 13.0F;
   for (std::size_t i = 0; i < kWorkspaceNames.size(); ++i) {
     const auto workspace = static_cast<Workspace>(i + 1);

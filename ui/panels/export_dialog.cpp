@@ -73,14 +73,9 @@ void draw_export_dialog(Ui& ui, Desktop& desktop, const Rect& window) {
     state.written.clear();
     state.scroll = 0;
   }
-  ui.begin_layer(window);
-  ui.draw.fill(window, with_alpha(ui.colors.window, 170));
   const float width = std::min(980.0F, window.width() - 40);
   const float height = std::min(700.0F, window.height() - 60);
-  Rect rect = box(window.center_x() - width / 2, window.center_y() - height / 2, width, height);
-  ui.draw.fill(rect, ui.colors.pane, 4);
-  ui.draw.frame(rect, ui.colors.strong_line, 4);
-  ui.name("export", rect);
+  const Rect rect = begin_dialog(ui, "export", window, width, height);
   Rect inner = rect.inset(18, 14);
   const Rect title = inner.take_top(28);
   ui.draw.text(Font::title, title.x0, title.center_y(), ui.colors.text,

@@ -93,7 +93,8 @@ void draw_diff(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.fill(area, ui.colors.pane);
   const int selected = state.selected >= 0 ? state.selected : history.reference();
   pane_header(ui, area.take_top(kHeaderHeight), "Difference",
-              fmt::format("{} compared with the current layout", layout_title(history, selected)));
+              fmt::format("from the current {} to {}", layout_title(history, history.current()),
+                          layout_title(history, selected)));
   if (selected == history.current()) {
     ui.draw.text(Font::small, area.x0 + kPadding, area.y0 + 22, ui.colors.tertiary,
                  "Select another layout: what it changes stands here.");
@@ -115,10 +116,9 @@ void draw_diff(Ui& ui, Desktop& desktop, Rect area) {
                      group.label);
     ui.draw.text_right(Font::mono, gain, y, group.gain_s >= 0 ? ui.colors.good : ui.colors.worse,
                        signed_ms_text(-group.gain_s) + " ms");
-    ui.draw.text_fit(Font::small, area.x0 + kPadding, y + 16, area.width() - 24,
-                     ui.colors.secondary,
-                     fmt::format("{} → {} · {} GiB move", group.was, group.becomes,
-                                 gib_text(group.moved_bytes)));
+    ui.draw.text_fit(
+        Font::small, area.x0 + kPadding, y + 16, area.width() - 24, ui.colors.secondary,
+        fmt::format("{} → {} · {} move", group.was, group.becomes, memory_text(group.moved_bytes)));
     y += 38;
   }
 }

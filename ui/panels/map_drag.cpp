@@ -170,10 +170,9 @@ void draw_drag_badge(Ui& ui, const Document& document, const Point& at, const Re
              : std::string(after.violations.empty() ? "" : after.violations.front().message);
   const std::string third =
       before.critical_rank == after.critical_rank
-          ? fmt::format("critical GPU {} · moves {} GiB", after.critical_rank,
-                        gib_text(moved_bytes))
-          : fmt::format("critical GPU {} → {} · moves {} GiB", before.critical_rank,
-                        after.critical_rank, gib_text(moved_bytes));
+          ? fmt::format("critical GPU {} · moves {}", after.critical_rank, memory_text(moved_bytes))
+          : fmt::format("critical GPU {} → {} · moves {}", before.critical_rank,
+                        after.critical_rank, memory_text(moved_bytes));
   const float width = std::min(420.0F, std::max({ui.draw.width(Font::mono_small, second),
                                                  ui.draw.width(Font::mono_small, third),
                                                  ui.draw.width(Font::body, words), 200.0F}) +

@@ -13,6 +13,7 @@ namespace {
 
 constexpr float kNameWidth = 64;   ///< of a block that shows its name
 constexpr float kCostWidth = 150;  ///< and its cost
+constexpr float kLeastName = 24;   ///< narrower ones show none, even if it fits
 constexpr float kFoldWidth = 12;
 constexpr float kFewestText = 22;
 
@@ -49,7 +50,7 @@ std::string value_text(int width, double value) {
     case MapWidth::time:
       return short_ms_text(value);
     case MapWidth::memory:
-      return gib_text(value);
+      return memory_text(value);
     case MapWidth::bytes:
       return bytes_text(value);
     case MapWidth::rows:
@@ -66,19 +67,22 @@ void draw_shard(Ui& ui, const Desktop& desktop, const MapBlock& block, const Rec
     ui.draw.fill({rect.x0, rect.y1 - 3, rect.x1, rect.y1}, tone(fill, -0.4F));
   }
   const float width = rect.width();
-  if (width > kNameWidth && rect.height() >= kFewestText - 4) {
+  const std::string& name =
+      desktop.document->workload().tables[static_cast<std::size_t>(block.shard.table)].name;
+  const bool fits =
+      width > kNameWidth || (width > kLeastName && ui.draw.width(Font::strong, name) + 8 <= width);
+  if (fits && rect.height() >= kFewestText - 4) {
     const Color text = text_on(fill);
-    const bool two = rect.height() >= 30;
+    const bool two = rect.height() >= 32;
     const float y = two ? rect.y0 + 11 : rect.center_y();
     const std::string cost = value_text(tune.width, block.value);
     const float cost_room = width > kCostWidth ? ui.draw.width(Font::mono_small, cost) + 12 : 0;
-    const Table& table =
-        desktop.document->workload().tables[static_cast<std::size_t>(block.shard.table)];
-    ui.draw.text_fit(Font::strong, rect.x0 + 6, y, width - 10 - cost_room, text, table.name);
+    const float left = rect.x0 + (width > kNameWidth ? 6.0F : 4.0F);
+    ui.draw.text_fit(Font::strong, left, y, rect.x1 - left - 2 - cost_room, text, name);
     if (cost_room > 0) ui.draw.text_right(Font::mono_small, rect.x1 - 7, y, text, cost);
-    if (two) {
-      ui.draw.text_fit(Font::mono_small, rect.x0 + 6, rect.y0 + 26, width - 10,
-                       mix(text, fill, 0.12F), to_string(block.shard));
+    const std::string tuple = to_string(block.shard);
+    if (two && ui.draw.width(Font::mono_small, tuple) + 8 <= width) {
+      ui.draw.text(Font::mono_small, left, rect.y0 + 25, mix(text, fill, 0.12F), tuple);
     }
     if (desktop.document->pinned(block.shard)) {
       ui.draw.circle({rect.x1 - 8, rect.y1 - 8}, 3, text);
@@ -89,17 +93,17 @@ void draw_shard(Ui& ui, const Desktop& desktop, const MapBlock& block, const Rec
 std::string block_tooltip(const Document& document, const MapBlock& block) {
   if (block.count > 1 || block.cluster == ClusterType::DP) {
     return fmt::format(
-        "{} {} of {}: {} ms, {} GiB\nToo narrow to draw one by one; zoom with "
+        "{} {} of {}: {} ms, {}\nToo narrow to draw one by one; zoom with "
         "Ctrl+wheel.",
         block.count, block.cluster == ClusterType::DP ? "tables" : "shards",
         shardscope::to_string(block.cluster), short_ms_text(block.value),
-        gib_text(block.memory_bytes));
+        memory_text(block.memory_bytes));
   }
   const StageSeconds stages = document.costs().of(*document.shown().layout, block.shard);
   std::string text = fmt::format(
-      "{} {}  load {} ms, {} GiB",
+      "{} {}  load {} ms, {}",
       document.workload().tables[static_cast<std::size_t>(block.shard.table)].name,
-      to_string(block.shard), ms_text(load_seconds(stages)), gib_text(block.memory_bytes));
+      to_string(block.shard), ms_text(load_seconds(stages)), memory_text(block.memory_bytes));
   for (std::size_t s = 0; s < stages.size(); ++s) {
     if (stages[s] <= 0) continue;
     const auto stage = static_cast<Stage>(s);
@@ -194,7 +198,8 @@ void draw_origin(Ui& ui, const Desktop& desktop, const MapScale& scale, const Ma
   const Table& table = document.workload().tables[static_cast<std::size_t>(drag.shard.table)];
   ui.draw.text_fit(Font::small, gone.x0 + 6, gone.y0 + 11, gone.width() - 10, ui.colors.tertiary,
                    table.name);
-  ui.draw.text_fit(Font::small, gone.x0 + 6, gone.y0 + 26, gone.width() - 10, ui.colors.tertiary,
+  if (gone.height() < 32) return;
+  ui.draw.text_fit(Font::small, gone.x0 + 6, gone.y0 + 25, gone.width() - 10, ui.colors.tertiary,
                    "was here");
 }
 
@@ -231,7 +236,7 @@ void draw_memory_lane(Ui& ui, Desktop& desktop, const MapScale& scale, const Map
     const Table& table = document.workload().tables[static_cast<std::size_t>(block.shard.table)];
     piece(block.memory_bytes,
           ui.colors.table_tone(block.cluster, static_cast<std::size_t>(block.shard.table)),
-          fmt::format("{} {}", table.name, gib_text(block.memory_bytes)));
+          fmt::format("{} {}", table.name, memory_text(block.memory_bytes)));
   }
   const double used = shown.memory_bytes[rank];
   const float limit = scale.memory_x(shown.memory_limit);
@@ -284,13 +289,20 @@ void draw_labels(Ui& ui, const Desktop& desktop, const MapScale& scale, const Ma
   const float x = scale.lane_x1 + 60;
   ui.draw.text_right(Font::mono_strong, x, y + (two ? 2.0F : 0.0F),
                      critical ? ui.colors.worse : ui.colors.text,
-                     fmt::format("{:.2f}", shown.load_s[rank] * 1e3));
+                     column_ms_text(shown.load_s[rank], shown.max_load_s));
   ui.draw.text(Font::small, x + 6, y + (two ? 2.0F : 0.0F), ui.colors.tertiary, "ms");
   const double change =
       document.previewing() ? shown.load_s[rank] - document.current().load_s[rank] : 0;
-  if (two && std::abs(change) > 5e-6) {
-    ui.draw.text_right(Font::mono_small, x, y + 19, change < 0 ? ui.colors.good : ui.colors.worse,
-                       signed_ms_text(change).substr(0, signed_ms_text(change).size() - 1));
+  if (two && std::abs(change) > shown.max_load_s * 5e-4) {
+    const std::string words =
+        (change < 0 ? "−" : "+") + column_ms_text(std::abs(change), shown.max_load_s);
+    const Color color = change < 0 ? ui.colors.good : ui.colors.worse;
+    // Below the load; beside it in low rows.
+    if (line.height >= 70) {
+      ui.draw.text_right(Font::mono_small, x, y + 19, color, words);
+    } else {
+      ui.draw.text_fit(Font::mono_small, x + 25, y + 2, right - x - 25, color, words);
+    }
   }
   const Rect memory = scale.memory_lane(line);
   if (memory.empty()) return;

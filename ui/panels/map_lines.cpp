@@ -13,7 +13,7 @@ constexpr float kOneLane = 20;
 
 Rect MapScale::lane(const MapLine& line) const {
   if (line.height >= kTextPitch) {
-    const float height = std::min(35.0F, line.height * 0.44F);
+    const float height = std::min(35.0F, line.height * 0.47F);
     return {lane_x0, line.y + line.height * 0.09F, lane_x1, line.y + line.height * 0.09F + height};
   }
   const float gap = line.height >= kOneLane ? 2.0F : line.height > 4 ? 1.0F : 0.0F;

@@ -48,16 +48,16 @@ void draw_tools(Ui& ui, Desktop& desktop, const Rect& tools) {
 }
 
 std::string axis_title(int width) {
-  constexpr std::array kTitles = {"ms / iteration", "GiB", "sent / iteration", "rows"};
+  constexpr std::array kTitles = {"ms / iteration", "memory", "sent / iteration", "rows"};
   return kTitles[static_cast<std::size_t>(width)];
 }
 
-std::string tick_text(int width, double value) {
+std::string tick_text(int width, double value, double step) {
   switch (static_cast<MapWidth>(width)) {
     case MapWidth::time:
-      return fmt::format("{:.2f}", value * 1e3);
+      return axis_text(value * 1e3, step * 1e3);
     case MapWidth::memory:
-      return gib_text(value);
+      return memory_text(value);
     case MapWidth::bytes:
       return bytes_text(value);
     case MapWidth::rows:
@@ -97,7 +97,7 @@ void draw_axis(Ui& ui, const Desktop& desktop, const MapScale& scale, const Rect
   for (double value = scale.step; value <= scale.top * 1.0001; value += scale.step) {
     const float x = scale.x_of(value);
     ui.draw.text_center(Font::mono_small, x, axis.center_y(), ui.colors.tertiary,
-                        tick_text(desktop.tune.width, value));
+                        tick_text(desktop.tune.width, value, scale.step));
     ui.draw.vertical(x, scale.rows.y0, bottom, ui.colors.line);
   }
 }
@@ -113,12 +113,10 @@ std::string node_sentence(const Document& document, std::int32_t node) {
     most = std::max(most, shown.load_s[rank]);
   }
   const double mean = sum / topology.gpus_per_host;
-  const LinkModel& link = topology.intra;
-  const double rate = link.by_size.empty() ? link.bytes_per_s.value * link.efficiency.value
-                                           : link.by_size.back().bytes_per_s;
+  const double rate = topology.intra.large_bytes_per_s();
   return fmt::format("{} · {} {:.0f} GB/s effective · mean load {} ms · max / mean {:.2f}",
                      plural(topology.gpus_per_host, "GPU"), intra_title(topology), rate / 1e9,
-                     fmt::format("{:.2f}", mean * 1e3), mean > 0 ? most / mean : 1);
+                     short_ms_text(mean), mean > 0 ? most / mean : 1);
 }
 
 void draw_node(Ui& ui, Desktop& desktop, const MapScale& scale, const MapLine& line) {
@@ -163,10 +161,12 @@ void draw_legend(Ui& ui, const Desktop& desktop, const MapScale& scale, const Re
   if (!shown.priced) return;
   const Topology& topology = desktop.document->topology();
   const float limit = scale.memory_x(shown.memory_limit);
-  const std::string words =
-      fmt::format("memory limit {} GiB = {} − {} reserve", gib_text(shown.memory_limit),
-                  gib_text(topology.gpu.memory_bytes.value),
-                  gib_text(static_cast<double>(topology.reserve_bytes)));
+  const auto reserve = static_cast<double>(topology.reserve_bytes);
+  std::string words = fmt::format("memory limit {} GiB", gib_text(shown.memory_limit));
+  if (reserve > 0) {
+    words += fmt::format(" = {} − {} reserve", gib_text(topology.gpu.memory_bytes.value),
+                         gib_text(reserve));
+  }
   const float width = ui.draw.width(Font::small, words);
   if (limit - 8 - width > x) {
     ui.draw.text_right(Font::small, limit - 8, y, ui.colors.error, words);
@@ -175,7 +175,7 @@ void draw_legend(Ui& ui, const Desktop& desktop, const MapScale& scale, const Re
   if (desktop.tune.width == 0) {
     const float balance = std::max(scale.x_of(shown.mean_load_s) + 5, limit + 14);
     ui.draw.text_fit(Font::small, balance, y, legend.x1 - balance, ui.colors.secondary,
-                     fmt::format("balance {:.2f} ms", shown.mean_load_s * 1e3));
+                     fmt::format("mean load {} ms", short_ms_text(shown.mean_load_s)));
   }
 }
 
@@ -229,7 +229,8 @@ void draw_map_panel(Ui& ui, Desktop& desktop, Rect area) {
   ui.pane("Shard map", area, [&desktop] { return shards_table(desktop); });
   const Rect header = area.take_top(kHeaderHeight);
   pane_header(ui, header, "Shard map",
-              "each bar is one GPU: top, what its shards cost · below, what they weigh");
+              "each bar is one GPU: top, what its shards cost · below, what they weigh",
+              segmented_width(ui, kViews) + 25);
   segmented(ui, "map/view", header.x1 - 25 - segmented_width(ui, kViews), header.y0 + 3, kViews,
             tune.view);
   if (tune.view == 1) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 
 #include "ui/desktop/open_file.hpp"
@@ -21,12 +20,7 @@ constexpr int kPage = 12;
 
 std::string changed_text(std::int64_t utc_s) {
   if (utc_s <= 0) return {};
-  const std::time_t seconds = utc_s;
-  std::tm local{};
-  localtime_r(&seconds, &local);
-  char text[32];
-  std::strftime(text, sizeof text, "%d %b %Y %H:%M", &local);
-  return text;
+  return local_time_text(utc_s, "%d %b %Y %H:%M");
 }
 
 /// The field and what is listed are one: setting the text lists its folder.
@@ -204,15 +198,9 @@ void show_open_dialog(Desktop& desktop, UiMemory& memory) {
 
 void draw_open_dialog(Ui& ui, Desktop& desktop, const Rect& window) {
   OpenState& state = desktop.opening;
-  ui.begin_layer(window);
-  ui.draw.fill(window, with_alpha(ui.colors.window, 170));
   const float width = std::min(1040.0F, window.width() - 40);
   const float height = std::min(680.0F, window.height() - 60);
-  const Rect rect =
-      box(window.center_x() - width / 2, window.center_y() - height / 2, width, height);
-  ui.draw.fill(rect, ui.colors.pane, 4);
-  ui.draw.frame(rect, ui.colors.strong_line, 4);
-  ui.name("open", rect);
+  const Rect rect = begin_dialog(ui, "open", window, width, height);
   Rect inner = rect.inset(18, 14);
   const Rect title = inner.take_top(28);
   ui.draw.text(Font::title, title.x0, title.center_y(), ui.colors.text, "Open");

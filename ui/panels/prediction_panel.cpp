@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "layout/names.hpp"
+#include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
 #include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
@@ -85,7 +87,7 @@ void draw_hidden(Ui& ui, const BarScale& scale, const Evaluation& shown, float y
     ui.draw.hatch(rect, color);
     ui.draw.frame(rect, color);
     const std::string words =
-        fmt::format("{} {:.2f}", shardscope::to_string(part.stage), part.seconds * 1e3);
+        fmt::format("{} {}", shardscope::to_string(part.stage), short_ms_text(part.seconds));
     const float width = ui.draw.width(Font::small, words);
     if (rect.x1 + 6 + width < scale.x1 + 60) {
       ui.draw.text(Font::small, rect.x1 + 6, rect.center_y(), ui.colors.secondary, words);
@@ -124,7 +126,7 @@ void draw_bars(Ui& ui, Desktop& desktop, const Rect& area) {
   const float axis = area.y0 + 11;
   for (double t = 0; t <= scale.top * 1.0001; t += step) {
     ui.draw.text_center(Font::mono_small, scale.x(t), axis, ui.colors.tertiary,
-                        fmt::format("{:.{}f}", t * 1e3, step < 1e-4 ? 2 : 1));
+                        axis_text(t * 1e3, step * 1e3));
     ui.draw.vertical(scale.x(t), axis + 9, area.y0 + 122, ui.colors.line);
   }
   ui.draw.text_right(Font::small, area.x1 - 12, axis, ui.colors.tertiary, "ms");
@@ -137,21 +139,54 @@ void draw_bars(Ui& ui, Desktop& desktop, const Rect& area) {
                        ? "preview of the " + std::string(tune.drag.active() ? "drag" : "edit")
                        : layout_title(document.history(), document.history().current()));
   draw_bar(ui, tune, scale, parts, y, 22, false, "this layout");
-  y += 30;
+  const bool low = area.height() < 118;
+  y += low ? 24 : 30;
   if (document.previewing()) {
     ui.draw.text(Font::small, label, y + 8, ui.colors.secondary,
                  tune.drag.active() ? "Before the drag" : "Before the edit");
-    draw_bar(ui, tune, scale, before, y, 14, true, "the layout before");
+    draw_bar(ui, tune, scale, before, y, low ? 10 : 14, true, "the layout before");
   }
-  y += 24;
+  y += low ? 16 : 24;
   ui.draw.text(Font::body, label, y + 6, ui.colors.text, "Reference ★");
   ui.draw.text_fit(Font::small, label, y + 20, kBarsAt - 20, ui.colors.tertiary,
                    layout_title(document.history(), document.history().reference()));
   draw_bar(ui, tune, scale, star, y, 22, false, "the reference");
   y += 31;
-  ui.draw.text(Font::small, label, y + 6, ui.colors.secondary, "Hidden work");
-  draw_hidden(ui, scale, shown, y);
+  if (!low) {
+    ui.draw.text(Font::small, label, y + 6, ui.colors.secondary, "Hidden work");
+    draw_hidden(ui, scale, shown, y);
+  }
   if (tune.figures == 0) draw_bound(ui, document, scale, area.y0 + 20, area.y0 + 124);
+}
+
+/// What the figures hold for: who trains, and in which order. A click chooses another order.
+void choose_schedule(Ui& ui, Desktop& desktop, const Rect& room) {
+  const PredictOptions& options = desktop.document->options();
+  const std::string words = fmt::format("{}, {} schedule", shardscope::to_string(options.executor),
+                                        shardscope::to_string(options.schedule));
+  const float width = std::min(ui.draw.width(Font::small, words) + 28, room.width());
+  if (width < 60) return;
+  const Rect rect{room.x1 - width, room.y0, room.x1, room.y1};
+  const Touch touch = ui.region("prediction/schedule", rect);
+  ui.draw.fill(rect, touch.hovered ? ui.colors.pressed : ui.colors.control, 2);
+  ui.draw.frame(rect, ui.colors.strong_line, 2);
+  ui.draw.text_fit(Font::small, rect.x0 + 8, rect.center_y(), width - 26, ui.colors.text, words);
+  draw_caret_down(ui.draw, {rect.x1 - 10, rect.center_y()}, ui.colors.tertiary);
+  if (touch.hovered) {
+    ui.tooltip(
+        "The order of an iteration's steps that is priced, and that Run runs.\nserial: one after "
+        "another · intra: overlap inside the iteration\ninter: and with the next batch's input");
+  }
+  if (!touch.clicked) return;
+  std::vector<MenuItem> items;
+  for (const auto& [kind, hint] : {std::pair{ScheduleKind::serial, "one step after another"},
+                                   {ScheduleKind::intra, "overlap inside an iteration"},
+                                   {ScheduleKind::inter, "and with the next batch's input"}}) {
+    items.push_back({shardscope::to_string(kind), hint, true, [&desktop, one = kind] {
+                       desktop.set_executor(desktop.document->executor(), one);
+                     }});
+  }
+  desktop.menu = Menu{{rect.x0, rect.y1}, std::move(items)};
 }
 
 }  // namespace
@@ -160,12 +195,16 @@ void draw_prediction_panel(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.fill(area, ui.colors.pane);
   ui.pane("Predicted iteration", area, [&desktop] { return predicted_table(desktop); });
   const Rect header = area.take_top(kHeaderHeight);
+  const float figures = std::min(626.0F, std::max(area.width() * 0.36F, 420.0F));
   pane_header(ui, header, "Predicted iteration",
-              "time on the critical path, by stage; hatched = hidden behind other work");
-  Rect right = area.take_right(std::min(626.0F, area.width() * 0.36F));
+              "time on the critical path, by stage; hatched = hidden behind other work",
+              figures + 14);
+  Rect right = area.take_right(figures);
   const float at = right.x0 - 14;
   if (area.width() > 500) {
-    segmented(ui, "prediction/figures", at, header.y0 + 3, kFigures, desktop.tune.figures);
+    const float end =
+        segmented(ui, "prediction/figures", at, header.y0 + 3, kFigures, desktop.tune.figures);
+    choose_schedule(ui, desktop, {end + 10, header.y0 + 3, header.x1 - 8, header.y1 - 3});
   }
   if (!desktop.document->shown().priced) {
     ui.draw.text(Font::body, area.x0 + kPadding, area.y0 + 24, ui.colors.tertiary,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/model/glossary.hpp"
 #include "ui/model/numbers.hpp"
 #include "ui/panels/titles.hpp"
 #include "ui/widgets/widgets.hpp"
@@ -17,19 +18,35 @@ Color color_of_change(const Ui& ui, double change, double unit) {
   return change < 0 ? ui.colors.good : ui.colors.worse;
 }
 
-void figure(Ui& ui, float x, float y, std::string_view label, const std::string& value,
-            std::string_view unit, const std::string& below, Color below_color) {
-  ui.draw.text(Font::small, x, y, ui.colors.tertiary, label);
-  ui.draw.text(Font::large, x, y + 26, ui.colors.text, value);
-  ui.draw.text(Font::small, x + ui.draw.width(Font::large, value) + 8, y + 29, ui.colors.tertiary,
-               unit);
-  ui.draw.text(Font::mono_small, x, y + 49, below_color, below);
+struct Figure {
+  std::string_view label;
+  std::string value;
+  std::string_view unit;
+  std::string below;
+  Color below_color;
+  std::string_view term;  ///< of the glossary
+};
+
+void draw_figure(Ui& ui, float x, float y, float room, const Figure& figure) {
+  const Font font =
+      ui.draw.width(Font::large, figure.value) + 24 > room ? Font::digits : Font::large;
+  ui.draw.text_fit(Font::small, x, y, room, ui.colors.tertiary, figure.label);
+  const float width = ui.draw.text_fit(font, x, y + 26, room, ui.colors.text, figure.value);
+  if (room - width > 16) {
+    ui.draw.text_fit(Font::small, x + width + 8, y + 29, room - width - 8, ui.colors.tertiary,
+                     figure.unit);
+  }
+  ui.draw.text_fit(Font::mono_small, x, y + 49, room, figure.below_color, figure.below);
+  if (ui.hovers(box(x, y - 8, room, 64))) {
+    ui.tooltip(fmt::format("{} {} {}\n{}\n{}", figure.label, figure.value, figure.unit,
+                           figure.below, explain_term(figure.term)));
+  }
 }
 
 void traffic_bar(Ui& ui, const Rect& area, float y, std::string_view label, double bytes,
                  double most, Color color) {
-  ui.draw.text_fit(Font::small, area.x0, y, 56, ui.colors.secondary, label);
-  const Rect lane{area.x0 + 58, y - 6, area.x1 - 70, y + 6};
+  ui.draw.text_fit(Font::small, area.x0, y, 78, ui.colors.secondary, label);
+  const Rect lane{area.x0 + 80, y - 6, area.x1 - 70, y + 6};
   ui.draw.fill(lane, ui.colors.lane);
   if (most > 0) {
     Rect bar = lane;
@@ -78,8 +95,12 @@ void draw_stage_table(Ui& ui, Desktop& desktop, const Rect& area) {
     }
     const Color color = column.stage ? ui.colors.stage(*column.stage) : ui.colors.idle;
     ui.draw.fill(box(x, y - 5, 9, 9), color);
-    ui.draw.text_fit(Font::small, x + 14, y, pitch - 22, ui.colors.secondary,
-                     column.stage ? shardscope::to_string(*column.stage) : "launch, wait");
+    const char* name = column.stage ? shardscope::to_string(*column.stage) : "launch, wait";
+    ui.draw.text_fit(Font::small, x + 14, y, pitch - 18, ui.colors.secondary, name);
+    if (ui.hovers(rect)) {
+      ui.tooltip(fmt::format("{}\n{} ms, reference {} ms\n{}", name, ms_text(column.now),
+                             ms_text(column.star), explain_term(name)));
+    }
     const std::string now = ms_text(column.now);
     ui.draw.text(Font::mono_strong, x, y + 18, ui.colors.text, now);
     const float after = x + ui.draw.width(Font::mono_strong, now) + 6;
@@ -104,23 +125,32 @@ void draw_figures(Ui& ui, const Desktop& desktop, const Rect& area) {
   const double slower = shown.iteration_s - reference.iteration_s;
   const double share = reference.iteration_s > 0 ? slower / reference.iteration_s : 0;
   const Color color = color_of_change(ui, slower, 5e-7);
-  figure(ui, left, y, "Iteration", ms_text(shown.iteration_s), "ms",
-         fmt::format("{} vs ★  ({})", signed_ms_text(slower), signed_percent_text(share)), color);
+  const float room = area.width() * 0.336F - 14;
+  draw_figure(
+      ui, left, y, room,
+      {"Iteration", ms_text(shown.iteration_s), "ms",
+       room > 150 ? fmt::format("{} vs ★  ({})", signed_ms_text(slower), signed_percent_text(share))
+                  : signed_percent_text(share) + " vs ★",
+       color, "iteration"});
   const double faster = shown.samples_per_s - reference.samples_per_s;
   const double faster_share = reference.samples_per_s > 0 ? faster / reference.samples_per_s : 0;
   const Rate rate = rate_text(shown.samples_per_s);
   const double unit = shown.samples_per_s >= 1e6 ? 1e6 : 1e3;
-  figure(ui, middle, y, "Throughput", rate.value, rate.unit,
-         fmt::format("{}{:.2f} vs ★  ({})", faster < 0 ? "−" : "+", std::abs(faster) / unit,
-                     signed_percent_text(faster_share)),
-         color);
+  draw_figure(ui, middle, y, room,
+              {"Throughput", rate.value, rate.unit,
+               room > 150 ? fmt::format("{}{:.2f} vs ★  ({})", faster < 0 ? "−" : "+",
+                                        std::abs(faster) / unit, signed_percent_text(faster_share))
+                          : signed_percent_text(faster_share) + " vs ★",
+               color, "throughput"});
   const std::optional<double> bound = document.bound();
   if (bound && *bound > 0) {
-    figure(ui, right, y, "Gap to the bound",
-           fmt::format("{:.1f}", (shown.iteration_s / *bound - 1) * 100), "%",
-           fmt::format("bound {} ms, proven", ms_text(*bound)), ui.colors.secondary);
+    draw_figure(ui, right, y, room,
+                {"Gap to the bound", fmt::format("{:.1f}", (shown.iteration_s / *bound - 1) * 100),
+                 "%", fmt::format("bound {} ms{}", ms_text(*bound), room > 150 ? ", proven" : ""),
+                 ui.colors.secondary, "gap"});
   } else {
-    figure(ui, right, y, "Gap to the bound", "…", "", "bounding", ui.colors.tertiary);
+    draw_figure(ui, right, y, room,
+                {"Gap to the bound", "…", "", "being proven", ui.colors.tertiary, "gap"});
   }
   if (area.height() < 160) return;
   const float line = area.y0 + 90;
@@ -142,13 +172,16 @@ void draw_figures(Ui& ui, const Desktop& desktop, const Rect& area) {
     }
   } else {
     ui.draw.text(Font::small, left, row + 60, ui.colors.secondary, inter_title(topology));
-    ui.draw.text(Font::small, left + 70, row + 60, ui.colors.tertiary, "none: one node");
+    ui.draw.text(Font::small, left + 80, row + 60, ui.colors.tertiary, "none: one node");
   }
   ui.draw.text(Font::small, right, row, ui.colors.tertiary, "Imbalance, max / mean");
   const auto imbalance = [&](float at, double value, std::string_view what) {
     const std::string text = fmt::format("{:.2f}", value);
-    ui.draw.text(Font::mono_strong, right, at, value > 2 ? ui.colors.error : ui.colors.text, text);
+    ui.draw.text(Font::mono_strong, right, at, ui.colors.text, text);
     ui.draw.text(Font::small, right + 40, at, ui.colors.tertiary, what);
+    if (ui.hovers(box(right, at - 9, area.x1 - right, 18))) {
+      ui.tooltip(std::string(explain_term(fmt::format("{} imbalance", what))));
+    }
   };
   imbalance(row + 20, shown.load_imbalance(), "load");
   imbalance(row + 40, shown.memory_imbalance(), "memory");

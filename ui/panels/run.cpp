@@ -52,9 +52,15 @@ void draw_ratio(Ui& ui, const Desktop& desktop, Rect area) {
                  "Fewer than 8 pairs of blocks so far.");
     return;
   }
-  ui.draw.text(Font::huge, x, area.y0 + 56, ui.colors.text, fmt::format("{:.3f}×", ratio.estimate));
-  ui.draw.text(Font::mono, x, area.y0 + 102, ui.colors.secondary,
-               fmt::format("95 % interval  [{:.3f}, {:.3f}]", ratio.low, ratio.high));
+  // The one number of this screen is large wherever it fits.
+  const std::string words = fmt::format("{:.3f}×", ratio.estimate);
+  const bool small = area.height() < 230 || ui.draw.width(Font::huge, words) + 40 > area.width();
+  const float up = small ? 34.0F : 0.0F;
+  ui.draw.clip(area);
+  ui.draw.text(small ? Font::heading : Font::huge, x, area.y0 + 56 - up, ui.colors.text, words);
+  ui.draw.text_fit(Font::mono, x, area.y0 + 102 - 1.6F * up, area.x1 - x - 8, ui.colors.secondary,
+                   fmt::format("95 % interval  [{:.3f}, {:.3f}]", ratio.low, ratio.high));
+  area.y0 -= 1.6F * up;
   const bool faster = ratio.low > 1, slower = ratio.high < 1;
   ui.draw.text_fit(Font::body, x, area.y0 + 124, area.width() - 40,
                    faster   ? ui.colors.good
@@ -66,6 +72,7 @@ void draw_ratio(Ui& ui, const Desktop& desktop, Rect area) {
   draw_ratio_axis(ui, ratio, predicted_ratio(*run.shown),
                   {x, area.y0 + 140, area.x1 - 24, area.y0 + 186});
   draw_ratio_table(ui, desktop, {x, area.y0 + 196, area.x1 - 24, area.y1});
+  ui.draw.unclip();
 }
 
 }  // namespace
@@ -73,7 +80,7 @@ void draw_ratio(Ui& ui, const Desktop& desktop, Rect area) {
 void draw_run(Ui& ui, Desktop& desktop, Rect area) {
   read_once(desktop);
   Settings& sizes = desktop.settings;
-  draw_run_setup(ui, desktop, area.take_left(sizes.run_width));
+  draw_run_setup(ui, desktop, area.take_left(std::min(sizes.run_width, area.width() * 0.3F)));
   gutter(ui, "run/gutter/setup", area.take_left(1), true, 1, sizes.run_width, 280, 520);
   Rect top = area.take_top(area.height() * 0.39F);
   ui.draw.fill(area.take_top(1), ui.colors.window);
@@ -84,6 +91,10 @@ void draw_run(Ui& ui, Desktop& desktop, Rect area) {
   Rect ranks = area.take_right(area.width() * 0.43F);
   ui.draw.fill(area.take_right(1), ui.colors.window);
   draw_run_stages(ui, desktop, area);
+  if (ranks.height() > 360) {
+    draw_run_wires(ui, desktop, ranks.take_bottom(172));
+    ui.draw.fill(ranks.take_bottom(1), ui.colors.window);
+  }
   draw_run_ranks(ui, desktop, ranks);
 }
 

@@ -13,16 +13,36 @@
 namespace shardscope::ui {
 namespace {
 
-std::string axis_rate(double per_second) {
-  return per_second >= 1e5 ? fmt::format("{:.2f} M", per_second / 1e6)
-                           : grouped_text(std::llround(per_second));
-}
+/// All marks and figures of one chart in one unit.
+struct RateUnit {
+  double size = 1;
+  const char* letter = "";
+
+  explicit RateUnit(double largest) {
+    if (largest >= 1e6) {
+      size = 1e6;
+      letter = " M";
+    } else if (largest >= 1e4) {
+      size = 1e3;
+      letter = " K";
+    }
+  }
+  [[nodiscard]] std::string mark(double per_second, double step) const {
+    return axis_text(per_second / size, step / size) + letter;
+  }
+  [[nodiscard]] std::string figure(double per_second) const {
+    const double value = per_second / size;
+    const int decimals = value >= 1000 ? 0 : value >= 100 ? 1 : 2;
+    return fmt::format("{:.{}f}{}", value, decimals, letter);
+  }
+};
 
 struct ChartScale {
   Rect plot;
   double top_s = 1;
   double low = 0;
   double high = 1;
+  RateUnit unit{1};
   [[nodiscard]] float x(double s) const {
     return plot.x0 + plot.width() * static_cast<float>(s / top_s);
   }
@@ -31,19 +51,26 @@ struct ChartScale {
   }
 };
 
-/// Values on the axis; the first intervals, of two or three blocks, may leave it.
+/// Values on the axis. The first intervals, of two or three blocks, may leave it, and so may the
+/// blocks that a busy machine threw far off (they then stand at the edge).
 void extend(const RunSide& side, double& low, double& high, double& end) {
   constexpr int kSettled = 4;
+  constexpr double kOdd = 0.04;
   int counted = 0;
+  std::vector<double> rates;
   for (const BlockPoint& block : side.series.blocks()) {
     end = std::max(end, block.end_s);
     if (block.warm_up) continue;
-    low = std::min(low, block.throughput);
-    high = std::max(high, block.throughput);
+    rates.push_back(block.throughput);
     if (++counted < kSettled || block.low <= 0) continue;
     low = std::min(low, block.low);
     high = std::max(high, block.high);
   }
+  if (rates.empty()) return;
+  std::sort(rates.begin(), rates.end());
+  const auto odd = static_cast<std::size_t>(kOdd * static_cast<double>(rates.size()));
+  low = std::min(low, rates[odd]);
+  high = std::max(high, rates[rates.size() - 1 - odd]);
 }
 
 /// What the model says of that side, samples/s; 0 where it says nothing, or something so far off
@@ -60,7 +87,7 @@ void draw_predicted(Ui& ui, const ChartScale& scale, double rate, Color color, c
   const float y = scale.y(rate);
   ui.draw.dashed_horizontal(scale.plot.x0, scale.plot.x1, y, color);
   ui.draw.text(Font::small, scale.plot.x0 + 8, y - 9, ui.colors.secondary,
-               fmt::format("predicted {}  {}", letter, axis_rate(rate)));
+               fmt::format("predicted {}  {}", letter, scale.unit.figure(rate)));
 }
 
 void draw_side(Ui& ui, const RunSide& side, const ChartScale& scale, Color color, char letter) {
@@ -71,7 +98,8 @@ void draw_side(Ui& ui, const RunSide& side, const ChartScale& scale, Color color
     line.push_back({x, scale.y(block.running)});
     upper.push_back({x, scale.y(block.high)});
     lower.push_back({x, scale.y(block.low)});
-    ui.draw.fill(box(x - 1.5F, scale.y(block.throughput) - 1.5F, 3, 3), with_alpha(color, 200));
+    const float y = std::clamp(scale.y(block.throughput), scale.plot.y0 + 2, scale.plot.y1 - 2);
+    ui.draw.fill(box(x - 1.5F, y - 1.5F, 3, 3), with_alpha(color, 200));
   }
   if (line.empty()) return;
   ui.draw.band(upper.data(), lower.data(), line.size(), with_alpha(color, 50));
@@ -81,7 +109,7 @@ void draw_side(Ui& ui, const RunSide& side, const ChartScale& scale, Color color
   ui.draw.text_center(Font::strong, mark.center_x(), mark.center_y(), text_on(color),
                       std::string(1, letter));
   ui.draw.text(Font::mono_strong, mark.x1 + 7, mark.center_y(), ui.colors.text,
-               axis_rate(side.series.throughput()));
+               scale.unit.figure(side.series.throughput()));
 }
 
 void draw_blocks(Ui& ui, const RecordedRuns& runs, const ChartScale& scale, float y) {
@@ -104,7 +132,7 @@ void draw_throughput(Ui& ui, const Desktop& desktop, Rect area) {
   ui.draw.fill(area, ui.colors.pane);
   ui.pane("Throughput", area, [&desktop] { return blocks_table(desktop); });
   pane_header(ui, area.take_top(kHeaderHeight), "Throughput",
-              "samples/s, untraced blocks · line = running mean, band = its 95 % interval");
+              "samples/s · dot = an untraced block, line = running mean, band = its 95 % interval");
   const RunState& run = desktop.run;
   if (!run.shown) {
     ui.draw.text_center(
@@ -134,12 +162,13 @@ void draw_throughput(Ui& ui, const Desktop& desktop, Rect area) {
   const double step = nice_step(high - low + 2 * room, 5);
   scale.low = std::max(0.0, std::floor((low - room) / step) * step);
   scale.high = std::ceil((high + room) / step) * step;
+  scale.unit = RateUnit(scale.high);
   const double time_step = nice_step(end, 6);
   scale.top_s = std::max(time_step, end * 1.02);
   for (double value = scale.low; value <= scale.high * 1.0001; value += step) {
     ui.draw.horizontal(scale.plot.x0, scale.plot.x1, scale.y(value), ui.colors.line);
     ui.draw.text_right(Font::mono_small, scale.plot.x0 - 8, scale.y(value), ui.colors.tertiary,
-                       axis_rate(value));
+                       scale.unit.mark(value, step));
   }
   for (double s = 0; s <= scale.top_s; s += time_step) {
     ui.draw.vertical(scale.x(s), scale.plot.y0, scale.plot.y1, ui.colors.line);

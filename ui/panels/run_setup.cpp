@@ -39,7 +39,8 @@ std::string layout_words(const Layout& layout) {
 void labelled(Ui& ui, const Rect& area, float y, const char* name, const char* label,
               std::string& value, std::string_view placeholder = {}) {
   ui.draw.text(Font::small, area.x0 + kPadding, y, ui.colors.secondary, label);
-  field(ui, std::string("run/") + name, {area.x0 + 150, y - 11, area.x1 - kPadding, y + 11}, value,
+  const float left = area.x0 + std::min(150.0F, area.width() * 0.46F);
+  field(ui, std::string("run/") + name, {left, y - 11, area.x1 - kPadding, y + 11}, value,
         {.placeholder = placeholder});
 }
 
@@ -76,6 +77,7 @@ void draw_run_setup(Ui& ui, Desktop& desktop, Rect area) {
   RunState& run = desktop.run;
   const History& history = desktop.document->history();
   ui.draw.fill(area, ui.colors.pane);
+  ui.draw.clip(area);
   ui.pane("Comparison", area);
   pane_header(ui, area.take_top(kHeaderHeight), "Comparison",
               "A is the reference ★, B the current layout");
@@ -108,7 +110,8 @@ void draw_run_setup(Ui& ui, Desktop& desktop, Rect area) {
   draw_run_buttons(ui, desktop, {area.x0 + kPadding, y, area.x1 - kPadding, y + 26});
   y += 62;
   ui.draw.horizontal(area.x0, area.x1, y, ui.colors.line);
-  if (run.shown) draw_recorded(ui, *run.shown, area, y + 20);
+  if (run.shown && y + 60 < area.y1) draw_recorded(ui, *run.shown, area, y + 20);
+  ui.draw.unclip();
 }
 
 }  // namespace shardscope::ui

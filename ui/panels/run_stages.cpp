@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "ui/model/glossary.hpp"
 #include "ui/model/numbers.hpp"
 #include "ui/panels/pane_tables.hpp"
 #include "ui/panels/run_parts.hpp"
@@ -49,8 +50,10 @@ void draw_columns(Ui& ui, const StageColumns& at, const Rect& header) {
   const float y = header.center_y();
   ui.draw.fill(header, ui.colors.header);
   ui.draw.text(Font::small, header.x0 + 14, y, ui.colors.tertiary, "stage");
-  ui.draw.text(Font::small, at.bars, y, ui.colors.tertiary,
-               at.predictions ? "measured, notch = predicted" : "measured");
+  ui.draw.text_fit(Font::small, at.bars, y, at.room, ui.colors.tertiary,
+                   at.predictions && at.room > 170 ? "bar measured, notch predicted"
+                   : at.predictions                ? "notch: predicted"
+                                                   : "measured");
   constexpr std::array<std::string_view, 6> kLabels = {"A meas.", "A pred.", "error",
                                                        "B meas.", "B pred.", "error"};
   for (std::size_t i = 0; i < kLabels.size(); ++i) {
@@ -100,7 +103,7 @@ void draw_verdict(Ui& ui, const RecordedRuns& runs, const Rect& area) {
                    errors.end());
   const std::string words = fmt::format(
       "Predicted / measured − 1 by stage: median {:.0f} %, largest {} ({}). Shared cores and an "
-      "uncalibrated machine show here: shardscope doctor, calibrate.",
+      "uncalibrated machine show here: shardscope calibrate --out c.json, then open c.json here.",
       errors[errors.size() / 2] * 100, error_text(worst), worst_name);
   ui.draw.horizontal(area.x0, area.x1, area.y0, ui.colors.line);
   ui.draw.paragraph(Font::small, area.x0 + 14, area.y0 + 16, area.width() - 28, 16, 2,
@@ -148,6 +151,10 @@ void draw_run_stages(Ui& ui, Desktop& desktop, Rect area) {
     const Color color = ui.colors.stage(stage);
     ui.draw.fill(box(area.x0 + 14, middle - 4, 9, 9), color);
     ui.draw.text(Font::small, area.x0 + 29, middle, ui.colors.text, shardscope::to_string(stage));
+    if (ui.hovers({area.x0, top, area.x0 + 148, top + pitch})) {
+      ui.tooltip(fmt::format("{}\n{}", shardscope::to_string(stage),
+                             explain_term(shardscope::to_string(stage))));
+    }
     const float thick = std::clamp(pitch * 0.26F, 3.0F, 11.0F);
     const auto bar = [&](const RunSide& side, const StageRow* row, float y, Color fill) {
       if (row == nullptr) return;

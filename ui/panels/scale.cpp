@@ -52,7 +52,7 @@ struct MatrixColumns {
 
 std::string value_words(int value, double amount) {
   if (value == 0) return short_ms_text(amount) + " ms";
-  if (value == 1) return gib_text(amount) + " GiB";
+  if (value == 1) return memory_text(amount);
   return bytes_text(amount);
 }
 
@@ -67,6 +67,7 @@ void draw_matrix_tools(Ui& ui, Desktop& desktop, const Rect& tools) {
   field(ui, "scale/find", box(x, y, 190, kFieldHeight), scale.find,
         {.placeholder = "Find table …", .mono = false, .live = true});
   x += 210;
+  if (tools.x1 - x < 260) return;
   ui.draw.text(Font::mono_small, x, y + 11, ui.colors.tertiary, "0");
   constexpr int kSteps = 60;
   for (int i = 0; i < kSteps; ++i) {
@@ -175,10 +176,13 @@ void draw_group(Ui& ui, Desktop& desktop, const MatrixGroup& group, const Matrix
     draw_caret_down(ui.draw, {row.x0 + 16, y}, ui.colors.tertiary);
   }
   cluster_chip(ui, row.x0 + 26, y, group.cluster);
-  ui.draw.text_fit(Font::body, row.x0 + 56, y, kMatrixLabels - 62, ui.colors.text, group.label);
+  const std::size_t dot = group.label.find(" · ");
+  ui.draw.text_fit(Font::body, row.x0 + 56, y, kMatrixLabels - 62, ui.colors.text,
+                   group.label.substr(0, dot));
   if (!folded) {
-    ui.draw.text(Font::small, row.x0 + 56, y + 17, ui.colors.tertiary,
-                 plural(static_cast<std::int64_t>(group.rows.size()), "table"));
+    ui.draw.text_fit(Font::small, row.x0 + 56, y + 17, kMatrixLabels - 62, ui.colors.tertiary,
+                     plural(static_cast<std::int64_t>(group.rows.size()), "table") +
+                         (dot == std::string::npos ? "" : group.label.substr(dot)));
   }
   Rect cells{columns.x0, row.y0, columns.x(columns.gpus - 1) + columns.width, row.y1 - 4};
   for (std::int32_t gpu = 0; gpu < columns.gpus; gpu += columns.per_node) {
@@ -256,7 +260,7 @@ void draw_loads(Ui& ui, Desktop& desktop, const MatrixColumns& columns, Rect are
   for (double tick = 0; tick <= top * 1.0001; tick += step) {
     ui.draw.horizontal(plot.x0, plot.x1, y_of(tick), ui.colors.line);
     ui.draw.text_right(Font::mono_small, plot.x0 - 8, y_of(tick), ui.colors.tertiary,
-                       short_ms_text(tick));
+                       axis_text(tick * 1e3, step * 1e3));
   }
   const float inset = columns.width >= 5 ? 1.0F : 0.0F;
   for (std::int32_t gpu = 0; gpu < columns.gpus; ++gpu) {
@@ -301,15 +305,19 @@ void draw_scale(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.fill(area, ui.colors.pane);
   ui.pane("Matrix", area, [&desktop] { return loads_table(desktop); });
   const Rect header = area.take_top(kHeaderHeight);
-  pane_header(ui, header, "Matrix",
-              "rows are tables, columns are GPUs; colour = the value of the shard");
   const float values = segmented_width(ui, kValues);
+  pane_header(ui, header, "Matrix",
+              "rows are tables, columns are GPUs; colour = the value of the shard",
+              values + segmented_width(ui, kMatrixViews) + 36);
   segmented(ui, "scale/value", header.x1 - values - 12, header.y0 + 3, kValues, scale.value);
   int view = 1;
   segmented(ui, "scale/view", header.x1 - values - 28 - segmented_width(ui, kMatrixViews),
             header.y0 + 3, kMatrixViews, view);
   if (view == 0) desktop.choose(Workspace::tune);
-  draw_matrix_tools(ui, desktop, area.take_top(kToolHeight));
+  const Rect tools = area.take_top(kToolHeight);
+  ui.draw.clip(tools);
+  draw_matrix_tools(ui, desktop, tools);
+  ui.draw.unclip();
   const Rect loads = area.take_bottom(std::min(kLoadsHeight, area.height() * 0.35F));
   const MatrixColumns columns(area, desktop.document->topology());
   const bool proposed = scale.show == 1 && scale.proposed != nullptr;

@@ -14,6 +14,6 @@ void draw_planner_pane(Ui& ui, Desktop& desktop, Rect area);
 void draw_search(Ui& ui, const Desktop& desktop, const Rect& area);
 void draw_histogram(Ui& ui, const Rect& area, std::string_view title, const std::string& words,
                     const std::vector<double>& current, const std::vector<double>* proposed,
-                    double unit, const char* unit_name);
+                    std::string (*amount)(double));
 
 }  // namespace shardscope::ui

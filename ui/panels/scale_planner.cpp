@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "planner/executor_model.hpp"
 #include "planner/planners.hpp"
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
@@ -15,6 +16,9 @@
 
 namespace shardscope::ui {
 namespace {
+
+constexpr float kRoomForBalance = 720;  ///< of the pane, so that changes have room below
+constexpr float kRoomForSearch = 500;
 
 double setting_number(const std::string& text, double otherwise) {
   char* end = nullptr;
@@ -70,13 +74,7 @@ void choose_executor(Ui& ui, Desktop& desktop, const Rect& rect, bool enabled) {
                                          {Executor::hugectr, "HugeCTR"},
                                          {Executor::torchrec, "TorchRec"}}) {
       items.push_back({shardscope::to_string(executor), hint, true, [&desktop, one = executor] {
-                         desktop.document->set_executor(one);
-                         // What was computed for the other executor.
-                         desktop.tune.map = {};
-                         desktop.tune.map_before = {};
-                         desktop.tune.alternatives = {};
-                         desktop.tune.suggestions = {};
-                         desktop.scale.matrix = {};
+                         desktop.set_executor(one, default_schedule(one));
                        }});
     }
     desktop.menu = Menu{{rect.x0, rect.y1}, std::move(items)};
@@ -169,8 +167,9 @@ void draw_answer(Ui& ui, const Desktop& desktop, const Rect& area) {
                  ui.colors.tertiary, unit);
     ui.draw.text_fit(Font::small, x, area.y0 + 35, pitch - 6, ui.colors.tertiary, what);
   };
-  figure(0, fmt::format("{:.2f}", after.iteration_s * 1e3), "ms", "best iteration");
-  figure(1, fmt::format("{:.2f}", after.samples_per_s / 1e6), "", "throughput, M/s");
+  figure(0, short_ms_text(after.iteration_s), "ms", "best iteration");
+  const Rate rate = rate_text(after.samples_per_s);
+  figure(1, rate.value, rate.unit.substr(0, 1) + "/s", "throughput, samples");
   figure(2, fmt::format("{:.1f}", before > 0 ? (1 - after.iteration_s / before) * 100 : 0), "%",
          "less time than now");
   figure(3, bound > 0 ? fmt::format("{:.1f}", (after.iteration_s / bound - 1) * 100) : "–", "%",
@@ -290,30 +289,37 @@ void draw_planner_pane(Ui& ui, Desktop& desktop, Rect area) {
   const Evaluation& now = desktop.document->current();
   ui.draw.fill(area, ui.colors.pane);
   ui.pane("Planner", area, [&desktop] { return changes_table(desktop); });
-  pane_header(ui, area.take_top(kHeaderHeight), "Balance",
-              "GPUs per bin; outline = current, fill = proposed");
-  const auto inner = [&](float height) { return area.take_top(height).inset(kPadding + 4, 6); };
+  // Low windows keep what is worked with: plots go first.
+  const float height = area.height();
+  const auto inner = [&](float room) { return area.take_top(room).inset(kPadding + 4, 6); };
   const Evaluation* after = scale.proposed_evaluation ? &*scale.proposed_evaluation : nullptr;
   const auto imbalance = [](const Evaluation& e) {
     return fmt::format("{:.2f}", e.load_imbalance());
   };
-  draw_histogram(
-      ui, inner(112), "Load",
-      "max / mean  " + imbalance(now) + (after != nullptr ? " → " + imbalance(*after) : ""),
-      now.load_s, after != nullptr ? &after->load_s : nullptr, 1e-3, "ms");
-  draw_histogram(ui, inner(112), "Memory", fmt::format("limit {} GiB", gib_text(now.memory_limit)),
-                 now.memory_bytes, after != nullptr ? &after->memory_bytes : nullptr, kGiB, "GiB");
+  if (height > kRoomForBalance) {
+    pane_header(ui, area.take_top(kHeaderHeight), "Balance",
+                "GPUs by load and by memory; outline = current, fill = proposed");
+    draw_histogram(
+        ui, inner(112), "Load",
+        "max / mean  " + imbalance(now) + (after != nullptr ? " → " + imbalance(*after) : ""),
+        now.load_s, after != nullptr ? &after->load_s : nullptr,
+        [](double s) { return short_ms_text(s) + " ms"; });
+    draw_histogram(ui, inner(112), "Memory",
+                   fmt::format("limit {} GiB", gib_text(now.memory_limit)), now.memory_bytes,
+                   after != nullptr ? &after->memory_bytes : nullptr, memory_text);
+  }
   pane_header(ui, area.take_top(kHeaderHeight), "Planner",
               "clusters, cuts, owners and exchange together, with a proven bound");
   draw_settings(ui, desktop, inner(40));
   draw_rules(ui, desktop, inner(68));
   draw_progress(ui, desktop, inner(44));
-  draw_search(ui, desktop, inner(128));
-  draw_answer(ui, desktop, inner(62));
+  if (height > kRoomForSearch) draw_search(ui, desktop, inner(128));
+  if (scale.proposed_evaluation) draw_answer(ui, desktop, inner(62));
   pane_header(ui, area.take_top(kHeaderHeight), "Proposed plan", "nothing is applied yet");
   if (!scale.diff) {
-    ui.draw.text(Font::small, area.x0 + kPadding, area.y0 + 22, ui.colors.tertiary,
-                 "Plan searches for a better layout; its changes stand here, to be ticked.");
+    ui.draw.text_fit(Font::small, area.x0 + kPadding, area.y0 + 22, area.width() - 2 * kPadding,
+                     ui.colors.tertiary,
+                     "Plan searches for a better layout; its changes stand here, to be ticked.");
     return;
   }
   const Rect buttons = area.take_bottom(44).inset(kPadding, 10);
@@ -328,8 +334,8 @@ void draw_planner_pane(Ui& ui, Desktop& desktop, Rect area) {
   }
   ui.draw.text_fit(
       Font::small, words.x0 + 18, words.center_y(), words.width() - 20, ui.colors.secondary,
-      fmt::format("{} for {} · {} GiB move", sound ? "valid" : "not valid",
-                  shardscope::to_string(desktop.document->executor()), gib_text(moved)));
+      fmt::format("{} for {} · {} move", sound ? "valid" : "not valid",
+                  shardscope::to_string(desktop.document->executor()), memory_text(moved)));
   draw_changes(ui, desktop, area.inset(kPadding, 0));
   draw_buttons(ui, desktop, buttons);
 }

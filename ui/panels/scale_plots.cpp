@@ -12,7 +12,7 @@ namespace shardscope::ui {
 
 void draw_histogram(Ui& ui, const Rect& area, std::string_view title, const std::string& words,
                     const std::vector<double>& current, const std::vector<double>* proposed,
-                    double unit, const char* unit_name) {
+                    std::string (*amount)(double)) {
   constexpr std::size_t kBins = 40;
   ui.draw.text(Font::small, area.x0, area.y0 + 9, ui.colors.text, title);
   ui.draw.text_right(Font::small, area.x1, area.y0 + 9, ui.colors.secondary, words);
@@ -53,9 +53,17 @@ void draw_histogram(Ui& ui, const Rect& area, std::string_view title, const std:
     if (proposed != nullptr && now[b] > 0) ui.draw.frame(bar(now[b]), ui.colors.text);
   }
   const float y = area.y1 - 7;
-  ui.draw.text(Font::mono_small, plot.x0, y, ui.colors.tertiary, fmt::format("{:.2f}", low / unit));
-  ui.draw.text_right(Font::mono_small, plot.x1, y, ui.colors.tertiary,
-                     fmt::format("{:.2f} {}", high / unit, unit_name));
+  ui.draw.text(Font::mono_small, plot.x0, y, ui.colors.tertiary, amount(low));
+  ui.draw.text_right(Font::mono_small, plot.x1, y, ui.colors.tertiary, amount(high));
+  if (!ui.hovers(plot)) return;
+  const auto bin = std::min(
+      kBins - 1, static_cast<std::size_t>(std::max(0.0F, (ui.in.mouse.x - plot.x0) / pitch)));
+  const double width = (high - low) / kBins;
+  std::string text =
+      fmt::format("{} to {}: {}", amount(low + width * static_cast<double>(bin)),
+                  amount(low + width * static_cast<double>(bin + 1)), plural(now[bin], "GPU"));
+  if (proposed != nullptr) text += " now, " + plural(then[bin], "GPU") + " proposed";
+  ui.tooltip(std::move(text));
 }
 
 void draw_search(Ui& ui, const Desktop& desktop, const Rect& area) {
@@ -88,7 +96,7 @@ void draw_search(Ui& ui, const Desktop& desktop, const Rect& area) {
   for (double tick = low; tick <= high * 1.00001; tick += step) {
     ui.draw.horizontal(plot.x0, plot.x1, y_of(tick), ui.colors.line);
     ui.draw.text_right(Font::mono_small, plot.x0 - 6, y_of(tick), ui.colors.tertiary,
-                       fmt::format("{:.2f}", tick * 1e3));
+                       axis_text(tick * 1e3, step * 1e3));
   }
   std::vector<Point> line;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -102,16 +110,21 @@ void draw_search(Ui& ui, const Desktop& desktop, const Rect& area) {
   const auto mark = [&](float y, Color color, const std::string& words) {
     ui.draw.text(Font::mono_small, plot.x1 + 8, y, color, words);
   };
-  mark(y_of(now), ui.colors.secondary, fmt::format("now {:.2f}", now * 1e3));
+  mark(y_of(now), ui.colors.secondary, "now " + short_ms_text(now));
   if (!points.empty()) {
     mark(std::max(y_of(points.back().best_s), y_of(now) + 13), ui.colors.accent,
-         fmt::format("best {:.2f}", points.back().best_s * 1e3));
+         "best " + short_ms_text(points.back().best_s));
   }
   if (bound > 0) {
     ui.draw.dashed_horizontal(plot.x0, plot.x1, y_of(bound), ui.colors.text);
-    mark(y_of(bound), ui.colors.text, fmt::format("bound {:.2f}", bound * 1e3));
+    mark(y_of(bound), ui.colors.text, "bound " + short_ms_text(bound));
   }
-  ui.draw.text(Font::mono_small, plot.x0, area.y1 - 7, ui.colors.tertiary, "0");
+  if (scale.job == nullptr) {
+    ui.draw.text_center(Font::small, plot.center_x(), area.y1 - 7, ui.colors.tertiary,
+                        "Plan draws here how the best layout improves");
+    return;
+  }
+  ui.draw.text(Font::mono_small, plot.x0, area.y1 - 7, ui.colors.tertiary, "0 s");
   ui.draw.text_right(Font::mono_small, plot.x1, area.y1 - 7, ui.colors.tertiary,
                      fmt::format("{:.1f} s", limit));
 }

@@ -41,15 +41,9 @@ void switch_line(Ui& ui, Rect& area, std::string_view name, std::string_view lab
 
 void draw_settings_dialog(Ui& ui, Desktop& desktop, const Rect& window) {
   Settings& settings = desktop.settings;
-  ui.begin_layer(window);
-  ui.draw.fill(window, with_alpha(ui.colors.window, 170));
   const float width = std::min(640.0F, window.width() - 20);
   const float height = std::min(400.0F, window.height() - 20);
-  const Rect rect =
-      box(window.center_x() - width / 2, window.center_y() - height / 2, width, height);
-  ui.draw.fill(rect, ui.colors.pane, 4);
-  ui.draw.frame(rect, ui.colors.strong_line, 4);
-  ui.name("settings", rect);
+  const Rect rect = begin_dialog(ui, "settings", window, width, height);
   Rect inner = rect.inset(20, 14);
   const Rect title = inner.take_top(32);
   ui.draw.text(Font::title, title.x0, title.center_y(), ui.colors.text, "Settings");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 
 #include "ui/desktop/open_file.hpp"
 #include "ui/draw/symbols.hpp"
@@ -18,12 +17,7 @@ constexpr float kMostWidth = 1456;
 
 std::string date_text(std::int64_t utc_ns) {
   if (utc_ns <= 0) return {};
-  const std::time_t seconds = utc_ns / 1'000'000'000;
-  std::tm local{};
-  localtime_r(&seconds, &local);
-  char text[32];
-  std::strftime(text, sizeof text, "%d %b %H:%M", &local);
-  return text;
+  return local_time_text(utc_ns / 1'000'000'000, "%d %b %H:%M");
 }
 
 void draw_session(Ui& ui, Desktop& desktop, const SessionSummary& session, const Rect& row) {

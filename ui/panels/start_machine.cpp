@@ -84,7 +84,7 @@ void draw_modes(Ui& ui, const Rect& rect) {
 }  // namespace
 
 void draw_machine(Ui& ui, Desktop& desktop, Rect area) {
-  const Rect where = card(ui, area, 150, "Where to run");
+  const Rect where = card(ui, area, 158, "Where to run");
   const Rect here{where.x0, where.y0 + 6, where.x1, where.y0 + 52};
   ui.draw.fill(here, ui.colors.selection);
   ui.draw.fill({here.x0, here.y0, here.x0 + 3, here.y1}, ui.colors.accent);

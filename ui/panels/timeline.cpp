@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
+#include "storage/queries/runs.hpp"
+#include "storage/queries/stages.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/run_prediction.hpp"
 #include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/panels/timeline_parts.hpp"
@@ -14,6 +18,28 @@ namespace {
 
 constexpr float kTrackLabels = 150;
 constexpr double kZoomStep = 1.25;
+
+/// What the planner says of the run that is shown, with its batch, wires and schedule.
+void predict_shown_run(Desktop& desktop) {
+  TimelineState& timeline = desktop.timeline;
+  timeline.ghost_of = timeline.opened;
+  timeline.ghost.reset();
+  std::int64_t run = 0;
+  const std::string& text = timeline.opened;
+  std::from_chars(text.data(), text.data() + text.size(), run);
+  if (desktop.session == nullptr || run <= 0) return;
+  const auto record = storage::find_run(*desktop.session, run);
+  if (!record) return;
+  // Of a run that did not end, summing up its stages would read every span.
+  std::vector<StageRow> measured;
+  if (record->ended) {
+    if (const auto stages = storage::run_stages(*desktop.session, run)) measured = stages->table();
+  }
+  // A trace of an unknown model has no prediction.
+  auto predicted = predict_run(*desktop.session, *record, measured);
+  if (!predicted) return;
+  timeline.ghost = memory_source(std::move(predicted->spans), Mode::simulated, "prediction");
+}
 
 /// Without a recorded run, the simulated iteration of the current layout.
 void follow_document(Desktop& desktop) {
@@ -28,12 +54,28 @@ void follow_document(Desktop& desktop) {
                   version);
     timeline.path = document.current().path_pieces;
   }
-  if (recorded) timeline.path.clear();
-  const bool priced = document.current().priced;
-  if (recorded && priced && timeline.ghost_of != version) {
-    timeline.ghost_of = version;
-    timeline.ghost = memory_source(document.current().spans, Mode::simulated, "prediction");
+  if (!recorded) return;
+  if (!update_path(timeline)) desktop.busy = true;
+  if (timeline.ghost_of != timeline.opened) predict_shown_run(desktop);
+}
+
+/// False while a run that did not end is being closed beside the frame.
+bool prepare(Desktop& desktop) {
+  TimelineState& timeline = desktop.timeline;
+  if (timeline.source == nullptr) return true;
+  switch (timeline.source->preparation()) {
+    case TimelineSource::Preparation::none:
+      return true;
+    case TimelineSource::Preparation::done: {
+      std::string opened = timeline.opened;
+      open_timeline(timeline, std::move(timeline.source), std::move(opened));
+      return true;
+    }
+    case TimelineSource::Preparation::going_on:
+      break;
   }
+  desktop.busy = true;
+  return false;
 }
 
 void hand_keys(Ui& ui, TimelineState& timeline, const TimeScale& scale) {
@@ -130,9 +172,17 @@ void draw_selected_range(Ui& ui, const TimelineState& timeline, const TimeScale&
 void draw_timeline(Ui& ui, Desktop& desktop, Rect area) {
   TimelineState& timeline = desktop.timeline;
   Settings& sizes = desktop.settings;
-  follow_document(desktop);
+  const bool ready = prepare(desktop);
+  if (ready) follow_document(desktop);
   ui.draw.fill(area, ui.colors.pane);
   draw_timeline_tools(ui, desktop, area.take_top(kToolHeight + 2));
+  if (!ready) {
+    ui.draw.text_center(Font::body, area.center_x(), area.y0 + 60, ui.colors.secondary,
+                        "This run did not end: its program was stopped.");
+    ui.draw.text_center(Font::small, area.center_x(), area.y0 + 80, ui.colors.tertiary,
+                        "Its spans are being indexed, once. Everything else goes on.");
+    return;
+  }
   if (timeline.source == nullptr || timeline.source->tracks().empty()) {
     ui.draw.text_center(
         Font::body, area.center_x(), area.y0 + 60, ui.colors.tertiary,
@@ -146,6 +196,7 @@ void draw_timeline(Ui& ui, Desktop& desktop, Rect area) {
   Rect events = area.take_bottom(std::min(sizes.events_height, area.height() * 0.4F));
   gutter(ui, "timeline/gutter/events", events.take_top(1), false, -1, sizes.events_height, 60, 700);
   timeline.queries = timeline.boxes = 0;
+  timeline.query_ms = 0;
   timeline.shown_spans = 0;
   timeline.hovered.reset();
   draw_overview(ui, desktop, area.take_top(34), kTrackLabels);
@@ -164,7 +215,14 @@ void draw_timeline(Ui& ui, Desktop& desktop, Rect area) {
     hand_mouse(ui, timeline, scale, {area.x0, ruler.y0, area.x1, area.y1});
     hand_keys(ui, timeline, scale);
   }
-  if (!timeline.drag_start && !timeline.panning) update_range(timeline);
+  // Statistics read thousands of events: they wait until the view stands still.
+  const bool moving = ui.in.wheel != 0 || ui.key('W', kNone, true) || ui.key('S', kNone, true) ||
+                      ui.key('A', kNone, true) || ui.key('D', kNone, true);
+  if (moving && timeline.statistics_of) {
+    desktop.busy = true;
+  } else if (!timeline.drag_start && !timeline.panning) {
+    update_range(timeline);
+  }
   if (timeline.activities != nullptr && timeline.statistics_of) {
     if (!timeline.drag_start && !timeline.panning)
       timeline.activities->ask(*timeline.statistics_of);

@@ -111,7 +111,7 @@ void draw_events(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.text_right(Font::small, at.sent, y, ui.colors.tertiary, "sent");
   ui.draw.text_right(Font::small, at.rate, y, ui.colors.tertiary, "rate");
   ui.draw.text_right(Font::small, at.rows, y, ui.colors.tertiary, "rows");
-  if (timeline.activities != nullptr) {
+  if (timeline.activities != nullptr && timeline.activities->any()) {
     ui.draw.text(Font::small, at.kernel, y, ui.colors.tertiary, "kernel");
     ui.draw.text(Font::small, at.call, y, ui.colors.tertiary, "launched by");
   }

@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
 
+#include "ui/model/glossary.hpp"
 #include "ui/model/numbers.hpp"
 #include "ui/panels/pane_tables.hpp"
 #include "ui/panels/timeline_parts.hpp"
@@ -12,6 +16,9 @@ namespace {
 
 void big_figure(Ui& ui, float x, float y, std::string_view label, const std::string& value,
                 std::string_view unit) {
+  if (ui.hovers(box(x, y - 10, 110, 46))) {
+    ui.tooltip(std::string(explain_term(label.substr(0, label.find(',')))));
+  }
   ui.draw.text(Font::small, x, y, ui.colors.tertiary, label);
   ui.draw.text(Font::digits, x, y + 23, ui.colors.text, value);
   ui.draw.text(Font::small, x + ui.draw.width(Font::digits, value) + 5, y + 26, ui.colors.tertiary,
@@ -35,12 +42,16 @@ float draw_stages(Ui& ui, const RangeStatistics& range, const Rect& area, float 
     ui.draw.text(Font::small, area.x0 + kPadding + 16, y, ui.colors.text,
                  shardscope::to_string(stage.stage));
     const float bar = area.x0 + 132;
-    const float room = std::max(10.0F, area.width() - 132 - 200);
+    const float room = std::max(10.0F, area.width() - 132 - 206);
     ui.draw.fill(box(bar, y - 5, room * static_cast<float>(stage.mean_ns / most), 10), color);
-    ui.draw.text_right(Font::mono_small, area.x1 - 118, y, ui.colors.text,
+    ui.draw.text_right(Font::mono_small, area.x1 - 128, y, ui.colors.text,
                        duration_text(stage.mean_ns));
-    ui.draw.text_right(Font::mono_small, area.x1 - 48, y, ui.colors.secondary,
+    ui.draw.text_right(Font::mono_small, area.x1 - 52, y, ui.colors.secondary,
                        duration_text(stage.most_ns));
+    if (ui.hovers({area.x0, y - 9, area.x1, y + 10})) {
+      ui.tooltip(fmt::format("{}\n{}", shardscope::to_string(stage.stage),
+                             explain_term(shardscope::to_string(stage.stage))));
+    }
     ui.draw.text_right(
         Font::mono_small, area.x1 - kPadding, y, ui.colors.tertiary,
         fmt::format("{:.0f} %", range.length_ns > 0 ? stage.mean_ns / range.length_ns * 100 : 0.0));
@@ -99,6 +110,40 @@ float draw_bytes(Ui& ui, const RangeStatistics& range, const Rect& area, float y
   return y + 4;
 }
 
+/// Where the chain of cause spends the range, and on which GPU most of it.
+float draw_path_shares(Ui& ui, const TimelineState& timeline, const Rect& area, float y) {
+  const TimeRange range = timeline.range.value_or(timeline.view.shown());
+  std::map<std::pair<Stage, std::int32_t>, double> parts;
+  double all = 0;
+  for (const PathPiece& piece : timeline.path) {
+    const double ns = std::min(piece.end_ns, range.end) - std::max(piece.begin_ns, range.begin);
+    if (ns <= 0) continue;
+    parts[{piece.stage, piece.rank}] += ns;
+    all += ns;
+  }
+  if (all <= 0 || y + 60 > area.y1) return y;
+  std::vector<std::pair<double, std::pair<Stage, std::int32_t>>> order;
+  for (const auto& [key, ns] : parts) order.emplace_back(ns, key);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t kMost = 7;
+  if (order.size() > kMost) order.resize(kMost);
+  y = section(ui, area, y, "Critical path", "GPU · time · share of the path");
+  for (const auto& [ns, key] : order) {
+    if (y + 8 > area.y1) return y;
+    ui.draw.fill(box(area.x0 + kPadding, y - 5, 10, 10), ui.colors.stage(key.first));
+    ui.draw.text(Font::small, area.x0 + kPadding + 16, y, ui.colors.text,
+                 shardscope::to_string(key.first));
+    ui.draw.text_right(Font::mono_small, area.x1 - 140, y, ui.colors.secondary,
+                       fmt::format("{}", key.second));
+    ui.draw.text_right(Font::mono_small, area.x1 - 52, y, ui.colors.text, duration_text(ns));
+    ui.draw.text_right(Font::mono_small, area.x1 - kPadding, y, ui.colors.tertiary,
+                       fmt::format("{:.0f} %", ns / all * 100));
+    y += 19;
+  }
+  return y + 4;
+}
+
 void draw_detail(Ui& ui, const TimelineState& timeline, const Rect& area, float y) {
   if (!timeline.selected || y + 120 > area.y1) return;
   y = section(ui, area, y, "Selected event", ". and , step along the track");
@@ -145,17 +190,16 @@ void draw_range_pane(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.clip(area);
   const float third = area.width() / 3;
   const float y = area.y0 + 16;
-  big_figure(ui, area.x0 + kPadding, y, "GPU busy", fmt::format("{:.1f}", range.busy_share * 100),
-             "%");
-  big_figure(ui, area.x0 + kPadding + third, y, "kernels ∩ wires",
+  big_figure(ui, area.x0 + kPadding, y, "busy", fmt::format("{:.1f}", range.busy_share * 100), "%");
+  big_figure(ui, area.x0 + kPadding + third, y, "overlap",
              fmt::format("{:.0f}", range.overlap_share * 100), "%");
   const std::string gap = duration_text(range.longest_gap_ns);
   const std::size_t space = gap.find(' ');
-  big_figure(ui, area.x0 + kPadding + 2 * third, y,
-             fmt::format("largest gap, GPU {}", range.gap_rank), gap.substr(0, space),
-             gap.substr(space + 1));
+  big_figure(ui, area.x0 + kPadding + 2 * third, y, fmt::format("largest gap, G{}", range.gap_rank),
+             gap.substr(0, space), gap.substr(space + 1));
   float at = draw_stages(ui, range, area, area.y0 + 60);
   at = draw_waiting(ui, range, area, at);
+  if (timeline.show_path) at = draw_path_shares(ui, timeline, area, at);
   at = draw_bytes(ui, range, area, at);
   draw_detail(ui, timeline, area, at);
   ui.draw.unclip();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "storage/queries/runs.hpp"
 #include "ui/draw/symbols.hpp"
@@ -30,8 +31,8 @@ std::vector<MenuItem> run_items(Desktop& desktop) {
   return items;
 }
 
-void find_field(Ui& ui, TimelineState& timeline, float& x, float y) {
-  const Rect rect = box(x, y, 360, kFieldHeight);
+void find_field(Ui& ui, TimelineState& timeline, float& x, float y, float width) {
+  const Rect rect = box(x, y, width, kFieldHeight);
   Rect text = rect;
   text.x0 += 22;
   text.x1 -= timeline.find.empty() ? 2.0F : 150.0F;
@@ -73,29 +74,7 @@ void draw_timeline_tools(Ui& ui, Desktop& desktop, const Rect& tools) {
   ui.draw.horizontal(tools.x0, tools.x1, tools.y1 - 1, ui.colors.line);
   const float y = tools.y0 + 7;
   float x = tools.x0 + kPadding;
-  find_field(ui, timeline, x, y);
-  ui.draw.text(Font::small, x, y + 11, ui.colors.tertiary, "Colour");
-  x = segmented(ui, "timeline/colour", x + 44, y, kTimelineColours, timeline.colour) + 14;
-  toggle(ui, "timeline/ghost", x, y, "Predicted ghost", timeline.show_ghost, &x);
-  x += 8;
-  toggle(ui, "timeline/path", x, y, "Critical path", timeline.show_path, &x);
-  x += 8;
-  toggle(ui, "timeline/idle", x, y, "Hide idle ranks", timeline.hide_idle, &x);
-  x += 16;
-  if (timeline.source != nullptr) {
-    const float badge = mode_badge(ui, x, y + 11, timeline.source->mode());
-    const std::string title = timeline.source->title();
-    const Rect chooser = box(x + badge + 8, y,
-                             std::min(260.0F, ui.draw.width(Font::body, title) + 28), kFieldHeight);
-    if (chooser.x1 < tools.x1 - 240) {
-      const Touch touch = ui.region("timeline/run", chooser);
-      if (touch.hovered) ui.draw.fill(chooser, ui.colors.control, 2);
-      const float shown = ui.draw.text_fit(Font::body, chooser.x0 + 6, chooser.center_y(),
-                                           chooser.width() - 24, ui.colors.text, title);
-      draw_caret_down(ui.draw, {chooser.x0 + shown + 16, chooser.center_y()}, ui.colors.tertiary);
-      if (touch.clicked) desktop.menu = Menu{{chooser.x0, chooser.y1}, run_items(desktop)};
-    }
-  }
+  // Buttons first: what does not fit left of them is in the palette.
   float right = tools.x1 - kPadding;
   const auto place = [&](float width) {
     right -= width + 6;
@@ -108,6 +87,33 @@ void draw_timeline_tools(Ui& ui, Desktop& desktop, const Rect& tools) {
     timeline.view.go_to(*timeline.range);
   }
   if (button(ui, "timeline/fit_all", place(70), "Fit all", {.hint = "0"})) timeline.view.fit_all();
+  const auto fits = [&](float width) { return x + width + 10 < right; };
+  find_field(ui, timeline, x, y, std::clamp(tools.width() * 0.22F, 200.0F, 360.0F));
+  ui.draw.text(Font::small, x, y + 11, ui.colors.tertiary, "Colour");
+  x = segmented(ui, "timeline/colour", x + 44, y, kTimelineColours, timeline.colour) + 14;
+  for (const auto& [name, label, on] :
+       {std::tuple{"timeline/ghost", "Predicted ghost", &timeline.show_ghost},
+        {"timeline/path", "Critical path", &timeline.show_path},
+        {"timeline/idle", "Hide idle ranks", &timeline.hide_idle}}) {
+    if (!fits(ui.draw.width(Font::body, label) + 34)) continue;
+    toggle(ui, name, x, y, label, *on, &x);
+    x += 8;
+  }
+  x += 8;
+  if (timeline.source != nullptr && fits(110)) {
+    const float badge = mode_badge(ui, x, y + 11, timeline.source->mode());
+    const std::string title = timeline.source->title();
+    const Rect chooser = box(x + badge + 8, y,
+                             std::min(260.0F, ui.draw.width(Font::body, title) + 28), kFieldHeight);
+    if (chooser.x1 < right) {
+      const Touch touch = ui.region("timeline/run", chooser);
+      if (touch.hovered) ui.draw.fill(chooser, ui.colors.control, 2);
+      const float shown = ui.draw.text_fit(Font::body, chooser.x0 + 6, chooser.center_y(),
+                                           chooser.width() - 24, ui.colors.text, title);
+      draw_caret_down(ui.draw, {chooser.x0 + shown + 16, chooser.center_y()}, ui.colors.tertiary);
+      if (touch.clicked) desktop.menu = Menu{{chooser.x0, chooser.y1}, run_items(desktop)};
+    }
+  }
 }
 
 void add_timeline_commands(std::vector<Command>& list, Desktop& desktop, UiMemory& memory) {
@@ -118,6 +124,19 @@ void add_timeline_commands(std::vector<Command>& list, Desktop& desktop, UiMemor
                   [&] { step_find(timeline, 1); }});
   list.push_back({"Previous found event", "Shift+F3", key::kF3, kShift, !timeline.found.empty(),
                   [&] { step_find(timeline, -1); }});
+  list.push_back({timeline.show_ghost ? "Hide the predicted ghost" : "Show the predicted ghost", "",
+                  0, kNone, true, [&] { timeline.show_ghost = !timeline.show_ghost; }});
+  list.push_back({timeline.show_path ? "Hide the critical path" : "Show the critical path", "", 0,
+                  kNone, true, [&] { timeline.show_path = !timeline.show_path; }});
+  list.push_back({timeline.hide_idle ? "Show idle ranks" : "Hide idle ranks", "", 0, kNone, true,
+                  [&] { timeline.hide_idle = !timeline.hide_idle; }});
+  list.push_back({"Fold or unfold all ranks", "", 0, kNone, timeline.source != nullptr, [&] {
+                    const bool fold = timeline.folded.empty();
+                    timeline.folded.clear();
+                    for (const TimelineTrack& track : timeline.source->tracks()) {
+                      if (fold) timeline.folded.insert(track.rank);
+                    }
+                  }});
   list.push_back({"Fit the selected range", "F", 'F', kNone, timeline.range.has_value(),
                   [&] { timeline.view.go_to(*timeline.range); }});
   list.push_back({"Fit the whole run", "0", '0', kNone, true, [&] { timeline.view.fit_all(); }});

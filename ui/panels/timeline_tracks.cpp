@@ -19,6 +19,7 @@ constexpr float kGhost = 7;
 constexpr float kStreamPitch = 34;
 constexpr float kFolded = 43;
 constexpr int kQueriesAFrame = 12;
+constexpr float kHatched = 10;  ///< narrower folded boxes differ by their tone alone
 constexpr float kLabelAt = 5;  ///< labels need this much width
 
 Color item_color(const Ui& ui, const TimelineState& timeline, Stage stage, Work work) {
@@ -60,7 +61,7 @@ void draw_item(Ui& ui, Desktop& desktop, const TimeScale& scale, const TimelineT
     ui.draw.hatch(rect, color, 5, 1);
   } else {
     ui.draw.fill(rect, several ? mix(color, ui.colors.idle, 0.35F) : color);
-    if (several && height > 8 && rect.width() > 4)
+    if (several && height > 8 && rect.width() > kHatched)
       ui.draw.hatch(rect, with_alpha(ui.colors.pane, 110), 4, 1);
     const bool foot = timeline.colour == 0 && has_cluster(node.longest_work) && height >= 14;
     if (foot) {
@@ -129,9 +130,8 @@ void draw_ghost(Ui& ui, const TimelineState& timeline, const TimeScale& scale,
     const auto spans = timeline.ghost->spans(g, INT64_MIN / 4, INT64_MAX / 4, 200);
     if (!spans) return;
     int drawn = 0;
-    for (const Iteration& iteration : timeline.source->iterations()) {
-      if (static_cast<double>(iteration.end_ns) < scale.shown.begin) continue;
-      if (static_cast<double>(iteration.start_ns) > scale.shown.end || ++drawn > 40) break;
+    for (const Iteration& iteration : iterations_in(*timeline.source, scale.shown)) {
+      if (++drawn > 40) break;
       for (const Span& span : *spans) {
         const auto start = static_cast<double>(iteration.start_ns);
         const Rect rect{std::max(scale.x0, scale.x(start + static_cast<double>(span.start_ns))), y,
@@ -148,10 +148,9 @@ void draw_ghost(Ui& ui, const TimelineState& timeline, const TimeScale& scale,
 void draw_iterations(Ui& ui, const TimelineState& timeline, const TimeScale& scale,
                      const Rect& area) {
   float before = -1e6F;
-  for (const Iteration& iteration : timeline.source->iterations()) {
+  for (const Iteration& iteration : iterations_in(*timeline.source, scale.shown)) {
     const auto start = static_cast<double>(iteration.start_ns);
     if (start < scale.shown.begin) continue;
-    if (start > scale.shown.end) break;
     const float x = scale.x(start);
     if (x - before < 60) continue;
     before = x;

@@ -63,7 +63,7 @@ std::string tables_sentence(const Workload& workload) {
 
 std::string intra_title(const Topology& topology) {
   return topology.name.find("pcie") != std::string::npos  ? "PCIe"
-         : topology.name.find("cpu") != std::string::npos ? "memory"
+         : topology.name.find("cpu") != std::string::npos ? "shared memory"
                                                           : "NVLink";
 }
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "ui/panels/panels.hpp"
 #include "ui/widgets/widgets.hpp"
@@ -8,6 +10,21 @@ namespace {
 
 constexpr float kInspectorDocks = 1500;  ///< narrower windows show it as a tab under the map
 constexpr float kTablesDock = 1100;
+constexpr float kLow = 700;  ///< lower windows keep the strip small and the map high
+constexpr float kLeastStrip = 120;
+constexpr std::array<std::string_view, 2> kSides = {"Inspector", "Why, and what next"};
+
+/// Inspector and advice as tabs beside the map, where there is no room for both.
+void draw_side(Ui& ui, Desktop& desktop, Rect area) {
+  const Rect tabs = area.take_top(kToolHeight);
+  ui.draw.fill(tabs, ui.colors.header);
+  segmented(ui, "tune/side", tabs.x0 + kPadding, tabs.y0 + 6, kSides, desktop.tune.side);
+  if (desktop.tune.side == 0) {
+    draw_inspector_panel(ui, desktop, area);
+  } else {
+    draw_advice_panel(ui, desktop, area);
+  }
+}
 
 }  // namespace
 
@@ -31,8 +48,10 @@ void draw_tune(Ui& ui, Desktop& desktop, Rect area) {
   tune.list.update(*desktop.document);
 
   const bool wide = area.width() >= kInspectorDocks;
-  const float strip_room = area.height() - 200;
-  const float strip = std::min(std::max(120.0F, sizes.strip_height), std::max(120.0F, strip_room));
+  const bool low = area.height() < kLow;
+  const float strip_room = low ? kLeastStrip : area.height() - 200;
+  const float strip =
+      std::min(std::max(kLeastStrip, sizes.strip_height), std::max(kLeastStrip, strip_room));
   Rect strip_rect = area.take_bottom(strip);
   const Rect strip_line = strip_rect.take_top(1);
   if (area.width() >= kTablesDock || tune.tables_open) {
@@ -48,6 +67,9 @@ void draw_tune(Ui& ui, Desktop& desktop, Rect area) {
                                                     : std::min(480.0F, right.height() * 0.6F);
     draw_inspector_panel(ui, desktop, right.take_top(inspector));
     draw_advice_panel(ui, desktop, right);
+  } else if (low && area.width() > 620) {
+    draw_side(ui, desktop, area.take_right(std::min(340.0F, area.width() * 0.36F)));
+    ui.draw.fill(area.take_right(1), ui.colors.window);
   } else {
     const float under = std::min(220.0F, area.height() * 0.42F);
     Rect below = area.take_bottom(under);

@@ -37,6 +37,7 @@ bool ActivityLookup::poll() {
   auto works = reading_.get();
   if (works) {
     works_ = std::move(*works);
+    any_ = any_ || !works_.empty();
     read_ = asked_;
   } else {
     error_ = to_string(works.error());

@@ -26,6 +26,8 @@ class ActivityLookup {
   /// The work on the device that the span stands for; null where none is known (yet).
   [[nodiscard]] const storage::DeviceWork* of(const Span& span) const;
   [[nodiscard]] const std::string& error() const { return error_; }
+  /// Whether the run has recorded work of a device at all, as far as it was read.
+  [[nodiscard]] bool any() const { return any_; }
 
   static constexpr std::int64_t kMost = 50'000;
 
@@ -36,6 +38,7 @@ class ActivityLookup {
   TimeRange read_{0, 0};
   TimeRange asked_{0, 0};
   std::vector<storage::DeviceWork> works_;  ///< by rank, then start
+  bool any_ = false;
   std::string error_;
   std::future<Result<std::vector<storage::DeviceWork>>> reading_;
 };

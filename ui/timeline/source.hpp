@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,19 @@ class TimelineSource {
   /// Starts and ends of iterations, in order; may be empty.
   [[nodiscard]] virtual const std::vector<Iteration>& iterations() const = 0;
   [[nodiscard]] virtual std::int64_t dropped() const = 0;
+  /// What must be done beside the frame before anything of it can be read at a glance. `done` comes
+  /// once: the source is another one then, to be opened anew.
+  enum class Preparation : std::uint8_t { none, going_on, done };
+  [[nodiscard]] virtual Preparation preparation() { return Preparation::none; }
 };
 
-/// A run of an open session, which must outlive the source.
+/// Iterations that touch a range, in order.
+[[nodiscard]] std::span<const Iteration> iterations_in(const TimelineSource& source,
+                                                       const TimeRange& range);
+
+/// A run of an open session, which must outlive the source. A long run that did not end (its
+/// program was killed) has neither index nor levels of detail: the session is opened for writing
+/// beside the frame, which closes the run, unless another program holds it or it is read-only.
 [[nodiscard]] Result<std::unique_ptr<TimelineSource>> session_source(
     const storage::Session& session, std::int64_t run);
 

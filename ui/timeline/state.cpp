@@ -1,10 +1,13 @@
 #include "ui/timeline/state.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "layout/names.hpp"
+#include "ui/timeline/measured_path.hpp"
 
 namespace shardscope::ui {
 namespace {
@@ -26,6 +29,10 @@ void open_timeline(TimelineState& timeline, std::unique_ptr<TimelineSource> sour
   timeline.source = std::move(source);
   timeline.opened = std::move(opened);
   timeline.cache.clear();
+  timeline.path.clear();
+  timeline.paths.clear();
+  timeline.ghost.reset();
+  timeline.ghost_of.clear();
   timeline.error.clear();
   timeline.range.reset();
   timeline.statistics_of.reset();
@@ -65,13 +72,17 @@ bool track_items(TimelineState& timeline, std::size_t track, double pixels, int 
   const bool fine = cache.resolution > 0 && resolution < cache.resolution * 1.3 &&
                     resolution > cache.resolution * 0.55;
   if (covers && fine) return true;
-  if (timeline.queries >= budget) return false;
+  if (timeline.queries >= budget || timeline.query_ms > TimelineState::kMostQueryMs) return false;
   ++timeline.queries;
+  const auto begin_query = std::chrono::steady_clock::now();
   const TimeRange wide{shown.begin - shown.length() * kMargin,
                        shown.end + shown.length() * kMargin};
   const double count = wide.length() / resolution * 2;
   auto fresh = timeline.source->items(track, whole(wide.begin), whole(wide.end),
                                       std::max<std::int64_t>(2, whole(count)));
+  timeline.query_ms +=
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_query)
+          .count();
   if (!fresh) {
     timeline.error = to_string(fresh.error());
     cache.resolution = resolution;
@@ -81,6 +92,51 @@ bool track_items(TimelineState& timeline, std::size_t track, double pixels, int 
   cache.items = std::move(*fresh);
   cache.range = wide;
   cache.resolution = resolution;
+  return true;
+}
+
+namespace {
+
+/// Spans that end inside the iteration, of every track.
+std::vector<Span> spans_of(TimelineState& timeline, const Iteration& iteration) {
+  constexpr std::int64_t kMostOfTrack = 2000;
+  std::vector<Span> found;
+  const std::int64_t length = iteration.end_ns - iteration.start_ns;
+  for (std::size_t t = 0; t < timeline.source->tracks().size(); ++t) {
+    const auto spans =
+        timeline.source->spans(t, iteration.start_ns - length, iteration.end_ns + 1, kMostOfTrack);
+    if (!spans) continue;
+    std::copy_if(spans->begin(), spans->end(), std::back_inserter(found), [&](const Span& span) {
+      return span.end_ns > iteration.start_ns && span.end_ns <= iteration.end_ns + length / 1000;
+    });
+  }
+  return found;
+}
+
+}  // namespace
+
+bool update_path(TimelineState& timeline) {
+  timeline.path.clear();
+  if (timeline.source == nullptr || !timeline.show_path) return true;
+  if (timeline.source->tracks().size() > TimelineState::kMostPathTracks) return true;
+  const auto shown = iterations_in(*timeline.source, timeline.view.shown());
+  const auto traced =
+      std::count_if(shown.begin(), shown.end(), [](const Iteration& one) { return one.traced; });
+  if (traced > static_cast<std::ptrdiff_t>(TimelineState::kMostPaths)) return true;
+  bool searched = false;
+  for (const Iteration& iteration : shown) {
+    if (!iteration.traced) continue;
+    const auto [known, fresh] = timeline.paths.try_emplace(iteration.index);
+    if (fresh && searched) {
+      timeline.paths.erase(known);
+      return false;
+    }
+    if (fresh) {
+      searched = true;
+      known->second = measured_path(spans_of(timeline, iteration), iteration.start_ns);
+    }
+    timeline.path.insert(timeline.path.end(), known->second.begin(), known->second.end());
+  }
   return true;
 }
 

@@ -2,6 +2,7 @@
 // What the Timeline workspace remembers from frame to frame.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -28,15 +29,16 @@ enum class EventColumn : std::uint8_t { start, duration, rank, stage };
 
 struct TimelineState {
   std::unique_ptr<TimelineSource> source;
-  std::unique_ptr<TimelineSource> ghost;       ///< the prediction, one iteration from 0
-  std::string ghost_of;                        ///< layout that it belongs to
+  std::unique_ptr<TimelineSource> ghost;       ///< what was predicted of the run, from 0
+  std::string ghost_of;                        ///< `opened` that it was made for
   std::unique_ptr<ActivityLookup> activities;  ///< of a recorded run
   std::string opened;                          ///< what source was made from
   std::string error;
   TimeView view;
   std::unordered_map<std::size_t, TrackCache> cache;
-  int queries = 0;  ///< of this frame
-  int boxes = 0;    ///< drawn in this frame
+  int queries = 0;      ///< of this frame
+  double query_ms = 0;  ///< that they took; beyond kMostQueryMs the rest waits for the next frame
+  int boxes = 0;        ///< drawn in this frame
   std::int64_t shown_spans = 0;
 
   std::optional<TimeRange> range;  ///< selected
@@ -58,7 +60,8 @@ struct TimelineState {
   std::optional<Span> selected;
 
   int colour = 0;               ///< 0 stage, 1 cluster
-  std::vector<PathPiece> path;  ///< of a simulated iteration
+  std::vector<PathPiece> path;  ///< of the simulated iteration, or of the recorded ones in view
+  std::map<std::int32_t, std::vector<PathPiece>> paths;  ///< of recorded iterations, by index
   bool show_path = true;
   bool show_ghost = true;
   bool hide_idle = false;
@@ -71,6 +74,9 @@ struct TimelineState {
   bool descending = false;
 
   static constexpr std::int64_t kMostEvents = 20'000;
+  static constexpr double kMostQueryMs = 4;
+  static constexpr std::size_t kMostPaths = 6;        ///< iterations in view that get one
+  static constexpr std::size_t kMostPathTracks = 64;  ///< of runs with more, none is searched
 };
 
 /// Sets the source: view, range and caches start anew.
@@ -82,6 +88,10 @@ void open_timeline(TimelineState& timeline, std::unique_ptr<TimelineSource> sour
 /// comes back.
 bool track_items(TimelineState& timeline, std::size_t track, double pixels, int budget,
                  const std::vector<LevelNode>** items);
+
+/// The critical path of the recorded iterations in view, at most one new iteration a call. False:
+/// there is another one to do.
+bool update_path(TimelineState& timeline);
 
 /// Brings statistics and events up to the range (or the view where there is none).
 void update_range(TimelineState& timeline);

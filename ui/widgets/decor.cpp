@@ -3,17 +3,30 @@
 #include <string>
 
 #include "ui/draw/symbols.hpp"
+#include "ui/model/glossary.hpp"
 #include "ui/widgets/widgets.hpp"
 
 namespace shardscope::ui {
 
-void pane_header(Ui& ui, Rect rect, std::string_view title, std::string_view sentence) {
+void pane_header(Ui& ui, Rect rect, std::string_view title, std::string_view sentence, float used) {
   ui.draw.fill(rect, ui.colors.header);
   ui.draw.horizontal(rect.x0, rect.x1, rect.y1 - 1, ui.colors.line);
   const float y = rect.center_y();
   ui.draw.text(Font::strong, rect.x0 + kPadding, y, ui.colors.text, title);
   const float x = rect.x0 + kPadding + ui.draw.width(Font::strong, title) + 12;
-  ui.draw.text_fit(Font::small, x, y, rect.x1 - x - kPadding, ui.colors.tertiary, sentence);
+  const float room = rect.x1 - x - kPadding - used;
+  if (room > 60) ui.draw.text_fit(Font::small, x, y, room, ui.colors.tertiary, sentence);
+}
+
+Rect begin_dialog(Ui& ui, std::string_view name, const Rect& window, float width, float height) {
+  ui.begin_layer(window);
+  ui.draw.fill(window, with_alpha(ui.colors.window, 170));
+  const Rect rect =
+      box(window.center_x() - width / 2, window.center_y() - height / 2, width, height);
+  ui.draw.fill(rect, ui.colors.pane, 4);
+  ui.draw.frame(rect, ui.colors.strong_line, 4);
+  ui.name(name, rect);
+  return rect;
 }
 
 float cluster_chip(Ui& ui, float x, float y, ClusterType cluster) {
@@ -73,6 +86,7 @@ bool column_header(Ui& ui, std::string_view name, float x0, float x1, float y,
       draw_caret_up(ui.draw, at, ui.colors.accent);
     }
   }
+  if (touch.hovered) ui.tooltip(std::string(explain_term(label)));
   return touch.clicked;
 }
 

@@ -17,6 +17,9 @@ inline constexpr float kButtonHeight = 24;
 inline constexpr float kFieldHeight = 22;
 inline constexpr float kPadding = 12;
 
+/// A pane over the dimmed window, in a layer of its own (the caller ends it). Returns where it is.
+Rect begin_dialog(Ui& ui, std::string_view name, const Rect& window, float width, float height);
+
 enum class ButtonStyle : std::uint8_t { plain, primary, quiet };
 
 struct ButtonOptions {
@@ -58,8 +61,10 @@ bool field(Ui& ui, std::string_view name, const Rect& rect, std::string& text,
 void focus_field(UiMemory& memory, std::string_view name, std::string text);
 [[nodiscard]] bool field_has_focus(const UiMemory& memory, std::string_view name);
 
-/// A pane's first line: its name, and a grey sentence that says how to read it.
-void pane_header(Ui& ui, Rect rect, std::string_view title, std::string_view sentence);
+/// A pane's first line: its name, and a grey sentence that says how to read it. The right `used`
+/// pixels belong to others.
+void pane_header(Ui& ui, Rect rect, std::string_view title, std::string_view sentence,
+                 float used = 0);
 
 /// Two letters of a cluster on its colour; hollow for DP. Returns its width.
 float cluster_chip(Ui& ui, float x, float y, ClusterType cluster);

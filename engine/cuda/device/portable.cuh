@@ -132,6 +132,16 @@ SHARDSCOPE_DEVICE std::uint16_t half_from_float(float value) {
 SHARDSCOPE_DEVICE float square_root(float value) {
   return __fsqrt_rn(value);
 }
+SHARDSCOPE_DEVICE float exponential(float value) {
+  return expf(value);
+}
+SHARDSCOPE_DEVICE double exponential(double value) {
+  return exp(value);
+}
+/// log(1 + value).
+SHARDSCOPE_DEVICE double log_one_plus(double value) {
+  return log1p(value);
+}
 SHARDSCOPE_DEVICE float round_down(float value) {
   return floorf(value);
 }

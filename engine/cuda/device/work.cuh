@@ -50,12 +50,16 @@ class Work {
   template <class... Parameters, class... Arguments>
   void launch(const Grid& grid, void (*kernel)(Parameters...), const Arguments&... arguments) {
     if (!stream_.status()) return;
+    if (!stream_.call(kernel, grid.y, static_cast<Parameters>(arguments)...)) return;
     const dim3 blocks(grid.x, grid.y);
     kernel<<<blocks, grid.threads, 0, native()>>>(static_cast<Parameters>(arguments)...);
     stream_.check(static_cast<int>(cudaGetLastError()), "kernel launch");
   }
 
-  void clear(void* to, std::int64_t bytes) { stream_.clear(to, bytes); }
+  void clear(void* to, std::int64_t bytes, int value = 0) { stream_.clear(to, bytes, value); }
+  /// See CudaStream.
+  [[nodiscard]] std::int64_t room(std::int64_t count) { return stream_.room(count); }
+  [[nodiscard]] bool is_padded() const { return stream_.is_padded(); }
 
   void exclusive_sum(const std::int64_t* in, std::int64_t* out, std::int64_t count);
 

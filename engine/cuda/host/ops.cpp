@@ -4,6 +4,7 @@
 
 #include "engine/cuda/assembly_ops.cu"
 #include "engine/cuda/codec_ops.cu"
+#include "engine/cuda/dense_ops.cu"
 #include "engine/cuda/gather_ops.cu"
 #include "engine/cuda/gradient_ops.cu"
 #include "engine/cuda/index_ops.cu"

@@ -158,6 +158,16 @@ inline std::uint16_t half_from_float(float value) {
 inline float square_root(float value) {
   return std::sqrt(value);
 }
+inline float exponential(float value) {
+  return std::exp(value);
+}
+inline double exponential(double value) {
+  return std::exp(value);
+}
+/// log(1 + value).
+inline double log_one_plus(double value) {
+  return std::log1p(value);
+}
 inline float round_down(float value) {
   return std::floor(value);
 }

@@ -1,17 +1,15 @@
 #pragma once
-// engine/cuda/work.hpp on the CPU: launches are tasks of a cpu stream. Included by that file only.
+// engine/cuda/work.hpp on the CPU: launches are tasks of a stream. Included by that file only.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
 #include <numeric>
 #include <type_traits>
 #include <vector>
 
+#include "engine/cuda/cuda_stream.hpp"
 #include "engine/cuda/host/block.hpp"
-#include "engine/stream.hpp"
 
 namespace shardscope::engine::cuda {
 
@@ -24,10 +22,11 @@ inline constexpr std::int32_t kPieceCapacity = 24;
 
 class Work {
  public:
-  explicit Work(Stream& stream) : stream_(stream), memory_(new Memory) {}
+  /// The stream must be a CudaStream.
+  explicit Work(Stream& stream) : stream_(static_cast<CudaStream&>(stream)) {}
   /// The memory goes when the work has run.
   ~Work() {
-    stream_.enqueue([memory = memory_] { delete memory; });
+    for (void* memory : memory_) stream_.free_temporary(memory);
   }
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
@@ -35,48 +34,61 @@ class Work {
   /// `count` elements that hold nothing yet.
   template <class T>
   [[nodiscard]] T* scratch(std::int64_t count) {
-    return reinterpret_cast<T*>(allocate(count * static_cast<std::int64_t>(sizeof(T))));
+    memory_.push_back(stream_.temporary(count * static_cast<std::int64_t>(sizeof(T))));
+    return static_cast<T*>(memory_.back());
   }
 
   /// A copy of the values in device memory.
   template <class T>
   [[nodiscard]] T* upload(const std::vector<T>& values) {
     static_assert(std::is_trivially_copyable_v<T>);
-    T* to = scratch<T>(static_cast<std::int64_t>(values.size()));
-    if (!values.empty()) std::memcpy(to, values.data(), values.size() * sizeof(T));
+    const auto count = static_cast<std::int64_t>(values.size());
+    T* to = scratch<T>(count);
+    stream_.upload(to, values.data(), count * static_cast<std::int64_t>(sizeof(T)));
     return to;
   }
 
   template <class... Parameters, class... Arguments>
   void launch(const Grid& grid, void (*kernel)(Parameters...), const Arguments&... arguments) {
+    if (!stream_.status()) return;
+    if (!stream_.call(kernel, grid.y, static_cast<Parameters>(arguments)...)) return;
     const auto call = [kernel, ... values = static_cast<Parameters>(arguments)] {
       kernel(values...);
     };
-    stream_.enqueue([grid, call] {
+    stream_.enqueue_kernel([grid, call] {
       host::run_grid(
           grid, [](const void* given) { (*static_cast<const decltype(call)*>(given))(); }, &call);
     });
   }
 
-  void clear(void* to, std::int64_t bytes) {
-    stream_.enqueue([to, bytes] { std::memset(to, 0, static_cast<std::size_t>(bytes)); });
-  }
+  void clear(void* to, std::int64_t bytes, int value = 0) { stream_.clear(to, bytes, value); }
+  /// See CudaStream.
+  [[nodiscard]] std::int64_t room(std::int64_t count) { return stream_.room(count); }
+  [[nodiscard]] bool is_padded() const { return stream_.is_padded(); }
 
   /// out[n] = in[0] + ... + in[n - 1].
   void exclusive_sum(const std::int64_t* in, std::int64_t* out, std::int64_t count) {
-    stream_.enqueue(
+    if (!stream_.status() || !stream_.call(in, out, count)) return;
+    stream_.enqueue_kernel(
         [in, out, count] { std::exclusive_scan(in, in + count, out, std::int64_t{0}); });
   }
 
   /// Sorts by the lowest `bits` bits of the keys; equal ones keep their order.
   template <class Word>
   void sort_pairs(const Word* keys, Word* sorted_keys, const std::uint32_t* values,
-                  std::uint32_t* sorted_values, std::int64_t count, int /*bits*/) {
-    stream_.enqueue([=] {
+                  std::uint32_t* sorted_values, std::int64_t count, int bits) {
+    if (!stream_.status() || !stream_.call(keys, sorted_keys, values, sorted_values, count, bits)) {
+      return;
+    }
+    stream_.enqueue_kernel([=] {
+      const auto digits = [keys, bits](std::int64_t n) {
+        const int unread = static_cast<int>(8 * sizeof(Word)) - bits;
+        return static_cast<Word>(keys[n] << unread);
+      };
       std::vector<std::int64_t> order(static_cast<std::size_t>(count));
       std::iota(order.begin(), order.end(), std::int64_t{0});
       std::stable_sort(order.begin(), order.end(),
-                       [keys](std::int64_t a, std::int64_t b) { return keys[a] < keys[b]; });
+                       [digits](std::int64_t a, std::int64_t b) { return digits(a) < digits(b); });
       for (std::int64_t n = 0; n < count; ++n) {
         sorted_keys[n] = keys[order[static_cast<std::size_t>(n)]];
         sorted_values[n] = values[order[static_cast<std::size_t>(n)]];
@@ -85,18 +97,8 @@ class Work {
   }
 
  private:
-  using Memory = std::vector<std::unique_ptr<std::byte[]>>;
-
-  std::byte* allocate(std::int64_t bytes) {
-    constexpr std::byte kUnwritten{0xCB};
-    memory_->push_back(
-        std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes)));
-    std::fill_n(memory_->back().get(), bytes, kUnwritten);
-    return memory_->back().get();
-  }
-
-  Stream& stream_;
-  Memory* memory_;
+  CudaStream& stream_;
+  std::vector<void*> memory_;
 };
 
 }  // namespace shardscope::engine::cuda

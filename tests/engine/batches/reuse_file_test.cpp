@@ -6,9 +6,11 @@
 #include <sstream>
 #include <unordered_map>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/batches/batch.hpp"
+#include "tests/shared_data.hpp"
 
 namespace shardscope::engine {
 namespace {
@@ -30,6 +32,15 @@ TEST(ReuseFile, ReadsBinsInOrderAndRecoversRoundedTails) {
   EXPECT_NEAR(batch.bins[2].share_of_rows, 0.0002 * 10 / 22, 0.00001);
 }
 
+TEST(ReuseFile, BinsThatAreLeftOutAreEmpty) {
+  const auto batches = reuse_batches_from_json(R"({"name": "x", "batches": [{"file": "a.pt",
+    "avg_reuse": 6.0, "unique_rows_frac_by_reuse": {"(4,8]": 1.0},
+    "index_frac_by_reuse": {"(4,8]": 1.0}}]})",
+                                               "file");
+  ASSERT_TRUE(batches.has_value()) << to_string(batches.error());
+  EXPECT_THAT(batches->front().bins, testing::ElementsAre(ReuseBin{4, 0}, ReuseBin{8, 1}));
+}
+
 TEST(ReuseFile, NamesWhatIsWrong) {
   const auto said = [](const char* text) {
     const auto batches = reuse_batches_from_json(text, "file");
@@ -45,7 +56,7 @@ TEST(ReuseFile, NamesWhatIsWrong) {
 }
 
 std::string published_path() {
-  return std::string(SHARDSCOPE_SOURCE_DIR) + "/../shared/data/specs/meta_dlrm_datasets_reuse.json";
+  return test_data::shared_path("specs/meta_dlrm_datasets_reuse.json");
 }
 
 TEST(ReuseFile, GeneratedBatchesReproduceEveryPublishedBatch) {

@@ -10,6 +10,7 @@
 #include "engine/codec/huffman.hpp"
 #include "engine/cpu/half.hpp"
 #include "tests/engine/codec/chunk_cases.hpp"
+#include "tests/shared_data.hpp"
 
 namespace shardscope::engine::testing {
 namespace {
@@ -130,7 +131,7 @@ TEST(RealBatches, ReachTheRatiosThatAreDue) {
       {"terabyte_table8_2048x64", {2048, 64}, CodecKind::vector_lz, 0.03, 40 * 0.97},
       {"kaggle_table5_128x32", {128, 32}, CodecKind::vector_lz, 0.03, 34 * 0.97},
   };
-  const std::string folder = std::string(SHARDSCOPE_SOURCE_DIR) + "/../shared/data/embeddings/";
+  const std::string folder = test_data::shared_path("embeddings/");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no batches in " << folder;
   for (const Figure& figure : figures) {
     ChunkCase chunk{figure.file, figure.shape, {}};

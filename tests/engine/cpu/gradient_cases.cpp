@@ -180,9 +180,4 @@ void UpdateCase::apply_kernels(const GradientCase& gradients) {
   optimizer_update(update);
 }
 
-void UpdateCase::apply_fused(const GradientCase& gradients) {
-  std::vector<float> scratch(static_cast<std::size_t>(reduce_update_bytes(width)) / 4);
-  reduce_update({gradients.call(), call(gradients), scratch.data()});
-}
-
 }  // namespace shardscope::engine::testing

@@ -38,7 +38,6 @@ struct UpdateCase {
   void apply_reference(const std::vector<float>& reduced);
   /// segment_reduce, square_sum and optimizer_update.
   void apply_kernels(const GradientCase& gradients);
-  void apply_fused(const GradientCase& gradients);
 
   [[nodiscard]] OptimizerUpdate call(const GradientCase& gradients);
 

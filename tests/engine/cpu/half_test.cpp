@@ -139,6 +139,49 @@ TEST(StochasticRounding, NeverMovesARepresentableValue) {
   EXPECT_TRUE(std::isnan(bf16_to_float(stochastic_bf16(NAN, ~0U))));
 }
 
+TEST(StochasticRounding, IsThatOfTheScalarCodeOnEveryInstructionSet) {
+  Random random(test_seed());
+  constexpr std::int32_t kRow = 67;  // vectors of every length and a single value
+  std::vector<float> values;
+  for (std::uint32_t high = 0; high < 0x10000U; ++high) {
+    for (const std::uint32_t low :
+         {0U, 0x0fffU, 0x8000U, static_cast<std::uint32_t>(random.between(0, 0xffff))}) {
+      values.push_back(std::bit_cast<float>((high << 16) | low));
+    }
+  }
+  values.resize(values.size() / kRow * kRow);
+  const auto rows = static_cast<std::int64_t>(values.size()) / kRow;
+  for (const DType type : {DType::fp16, DType::bf16}) {
+    OptimizerUpdate call;
+    call.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 1};
+    call.unique_count = &rows;
+    call.gradients = values.data();
+    call.row_type = type;
+    call.width = call.full_width = kRow;
+    call.row_count = rows;
+    call.seed = 77;
+    call.table = 3;
+    call.step = 9;
+    call.first_column = 5;
+    call.row_scale = 4;
+    call.row_base = 1;
+    on_every_target([&] {
+      std::vector<std::uint16_t> weights(values.size());  // zeros that become minus the gradients
+      call.rows = weights.data();
+      optimizer_update(call);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto row = static_cast<std::int64_t>(i) / kRow;
+        const auto column = static_cast<std::uint32_t>(static_cast<std::int64_t>(i) % kRow + 5);
+        const std::uint32_t noise = rounding_bits(rounding_key(77, 3, row * 4 + 1, 9), column);
+        const float value = 0.0F - values[i];
+        ASSERT_EQ(weights[i], type == DType::fp16 ? stochastic_fp16(value, noise)
+                                                  : stochastic_bf16(value, noise))
+            << std::hexfloat << value;
+      }
+    });
+  }
+}
+
 TEST(StochasticRounding, IsRightInTheMean) {
   constexpr int kTrials = 40'000;
   for (const float value : {1.0001F, -3.14159F, 1e-3F, 5.5e-6F, -2.1e-7F, 1234.56F}) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 #include "tests/engine/cuda/emulated_gpu.hpp"
+#include "tests/engine/cuda/fake_cublas.hpp"
 #include "tests/engine/cuda/fake_nccl.hpp"
 #include "tests/profiler/fake_cupti.hpp"
 
@@ -72,6 +73,9 @@ std::shared_ptr<const GpuAccess> emulated_access() {
   };
   access->nccl = [] {
     return Result<const engine::cuda::NcclApi*>(&engine::cuda::fake_nccl_api());
+  };
+  access->cublas = [] {
+    return Result<const engine::cuda::CublasApi*>(&engine::cuda::fake_cublas_api());
   };
   access->cupti = [] { return Result<const cupti::CuptiApi*>(&cupti); };
   return access;

@@ -3,6 +3,7 @@
 #include "engine/cuda/host/block.hpp"
 #include "engine/cuda/host/ops.hpp"
 #include "tests/engine/cuda/emulated_gpu.hpp"
+#include "tests/engine/cuda/fake_cublas.hpp"
 
 namespace shardscope::engine::testing {
 
@@ -16,10 +17,12 @@ std::shared_ptr<Device> device_under_test() {
   return device;
 }
 
-std::shared_ptr<Device> pipeline_device(CommKind comm) {
-  static const std::shared_ptr<Device> one = cuda::make_emulated_device();
-  static const std::shared_ptr<Device> several = cuda::make_emulated_device(8);
-  return comm == CommKind::nccl ? several : one;
+std::shared_ptr<Device> pipeline_device(CommKind comm, bool graphs) {
+  return cuda::make_emulated_device(comm == CommKind::nccl ? 8 : 1, graphs);
+}
+
+DenseUnderTest dense_under_test() {
+  return {&cuda::emulated_plugin(), &cuda::fake_cublas_api()};
 }
 
 void defer_streams(bool deferred) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "engine/cuda/codec_ops.hpp"
+#include "engine/cuda/plugin_table.hpp"
 #include "engine/device.hpp"
 #include "engine/engine.hpp"
 
@@ -15,7 +16,14 @@ namespace shardscope::engine::testing {
 [[nodiscard]] std::shared_ptr<Device> device_under_test();
 
 /// For whole runs: kernels reach the device's memory only. Null: that communicator is not here.
-[[nodiscard]] std::shared_ptr<Device> pipeline_device(CommKind comm);
+[[nodiscard]] std::shared_ptr<Device> pipeline_device(CommKind comm, bool graphs = false);
+
+/// For the dense part alone. Without cuBLAS: null.
+struct DenseUnderTest {
+  const cuda::PluginTable* plugin = nullptr;
+  const cuda::CublasApi* cublas = nullptr;
+};
+[[nodiscard]] DenseUnderTest dense_under_test();
 
 /// Emulated: work of streams made from now on waits until it is asked for.
 void defer_streams(bool deferred);

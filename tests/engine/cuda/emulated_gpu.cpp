@@ -14,6 +14,7 @@
 
 #include "profiler/clock.hpp"
 #include "tests/engine/cuda/address_checked_ops.hpp"
+#include "tests/engine/cuda/fake_cublas.hpp"
 #include "tests/engine/cuda/fake_nccl.hpp"
 
 namespace shardscope::engine::cuda {
@@ -28,12 +29,28 @@ struct EmulatedEvent {
   std::atomic<std::int64_t> ns{0};
 };
 
+/// What was enqueued while a stream was captured. Memory of the capture lasts as long.
+struct EmulatedGraph {
+  std::vector<Task> tasks;
+  std::vector<void*> memory;
+  ~EmulatedGraph();
+};
+using SharedGraph = std::shared_ptr<EmulatedGraph>;
+
+/// As the runtime says of calls that wait or allocate in a thread that captures.
+constexpr int kCaptureUnsupported = 900;
+thread_local int captures = 0;
+
 /// What is open, by address. One machine a process: the runtime's functions carry no state.
 struct EmulatedState {
   std::mutex mutex;
   std::map<const std::byte*, std::int64_t, std::greater<>> memory;
   std::int64_t used_bytes = 0;
+  std::map<const void*, std::int64_t> temporary;
+  std::int64_t temporary_bytes = 0;
+  std::int64_t temporary_peak = 0;
   std::map<std::string, int> errors;
+  std::map<NativeStream, SharedGraph> captured;
   int open = 0;
   std::atomic<std::int64_t> memory_bytes{std::int64_t{64} << 30};
   std::atomic<StreamMode> streams{StreamMode::threaded};
@@ -59,6 +76,26 @@ Stream& stream_of(NativeStream stream) {
   return *static_cast<Stream*>(stream);
 }
 
+SharedGraph graph_of(NativeStream stream) {
+  if (captures == 0) return nullptr;
+  const std::lock_guard lock(state().mutex);
+  const auto found = state().captured.find(stream);
+  return found == state().captured.end() ? nullptr : found->second;
+}
+
+void put(NativeStream stream, const Task& task) {
+  if (const SharedGraph graph = graph_of(stream)) {
+    graph->tasks.push_back(task);
+  } else {
+    stream_of(stream).enqueue(task);
+  }
+}
+
+/// Of functions that a capturing thread must not call.
+int outside_error_of(const char* function) {
+  return captures > 0 ? kCaptureUnsupported : error_of(function);
+}
+
 int emulated_allocate(void** memory, std::size_t bytes, int /*device*/) {
   if (const int error = error_of("allocate"); error != kCudaSuccess) return error;
   const std::size_t room = (std::max<std::size_t>(bytes, 1) + kMemoryAlignment - 1) /
@@ -74,17 +111,34 @@ int emulated_allocate(void** memory, std::size_t bytes, int /*device*/) {
   return kCudaSuccess;
 }
 
+int emulated_free(void* memory);
+
+EmulatedGraph::~EmulatedGraph() {
+  for (void* at : memory) emulated_free(at);
+}
+
 int emulated_free(void* memory) {
   {
     const std::lock_guard lock(state().mutex);
     const auto found = state().memory.find(static_cast<std::byte*>(memory));
     if (found == state().memory.end()) return 1;
     state().used_bytes -= found->second;
+    if (const auto of = state().temporary.find(memory); of != state().temporary.end()) {
+      state().temporary_bytes -= of->second;
+      state().temporary.erase(of);
+    }
     state().memory.erase(found);
     --state().open;
   }
   std::free(memory);
   return kCudaSuccess;
+}
+
+void count_temporary(const void* memory, std::int64_t bytes) {
+  const std::lock_guard lock(state().mutex);
+  state().temporary[memory] = bytes;
+  state().temporary_bytes += bytes;
+  state().temporary_peak = std::max(state().temporary_peak, state().temporary_bytes);
 }
 
 void fill_device(RuntimeApi& api) {
@@ -121,12 +175,15 @@ void fill_device(RuntimeApi& api) {
 }
 
 void fill_memory(RuntimeApi& api) {
-  api.allocate = emulated_allocate;
+  api.allocate = [](void** memory, std::size_t bytes, int device) {
+    const int error = outside_error_of("allocate");
+    return error == kCudaSuccess ? emulated_allocate(memory, bytes, device) : error;
+  };
   api.free = emulated_free;
   api.allocate_pinned = [](void** memory, std::size_t bytes) {
     *memory = std::malloc(bytes);
     count(1);
-    return error_of("allocate_pinned");
+    return outside_error_of("allocate_pinned");
   };
   api.free_pinned = [](void* memory) {
     std::free(memory);
@@ -135,25 +192,30 @@ void fill_memory(RuntimeApi& api) {
   };
   api.copy = [](void* to, const void* from, std::size_t bytes) {
     if (bytes > 0) std::memcpy(to, from, bytes);
-    return error_of("copy");
+    return outside_error_of("copy");
   };
   api.set = [](void* to, int value, std::size_t bytes) {
     if (bytes > 0) std::memset(to, value, bytes);
-    return error_of("set");
+    return outside_error_of("set");
   };
-  api.allocate_async = [](void** memory, std::size_t bytes, NativeStream) {
-    return emulated_allocate(memory, bytes, 0);
+  api.allocate_async = [](void** memory, std::size_t bytes, NativeStream stream) {
+    const int error = emulated_allocate(memory, bytes, 0);
+    const SharedGraph graph = graph_of(stream);
+    if (error == kCudaSuccess) count_temporary(*memory, static_cast<std::int64_t>(bytes));
+    if (error == kCudaSuccess && graph) graph->memory.push_back(*memory);
+    return error;
   };
   api.free_async = [](void* memory, NativeStream stream) {
+    if (graph_of(stream)) return kCudaSuccess;
     stream_of(stream).enqueue([memory] { emulated_free(memory); });
     return kCudaSuccess;
   };
   api.copy_async = [](void* to, const void* from, std::size_t bytes, NativeStream stream) {
-    stream_of(stream).enqueue([to, from, bytes] { std::memcpy(to, from, bytes); });
+    put(stream, [to, from, bytes] { std::memcpy(to, from, bytes); });
     return error_of("copy_async");
   };
   api.set_async = [](void* to, int value, std::size_t bytes, NativeStream stream) {
-    stream_of(stream).enqueue([to, value, bytes] { std::memset(to, value, bytes); });
+    put(stream, [to, value, bytes] { std::memset(to, value, bytes); });
     return error_of("set_async");
   };
 }
@@ -171,11 +233,12 @@ void fill_streams(RuntimeApi& api) {
     return kCudaSuccess;
   };
   api.wait_event = [](NativeStream stream, NativeEvent event) {
+    if (graph_of(stream)) return kCaptureUnsupported;
     stream_of(stream).wait(static_cast<EmulatedEvent*>(event)->event);
     return error_of("wait_event");
   };
   api.host_function = [](NativeStream stream, void (*function)(void*), void* argument) {
-    stream_of(stream).enqueue([function, argument] { function(argument); });
+    put(stream, [function, argument] { function(argument); });
     return error_of("host_function");
   };
   api.create_event = [](NativeEvent* event) {
@@ -189,6 +252,7 @@ void fill_streams(RuntimeApi& api) {
     return kCudaSuccess;
   };
   api.record_event = [](NativeEvent event, NativeStream stream) {
+    if (graph_of(stream)) return kCaptureUnsupported;
     auto* recorded = static_cast<EmulatedEvent*>(event);
     stream_of(stream).enqueue([recorded] { recorded->ns = steady_ns(); });
     recorded->stream = &stream_of(stream);
@@ -199,13 +263,52 @@ void fill_streams(RuntimeApi& api) {
   api.synchronize_event = [](NativeEvent event) {
     auto* recorded = static_cast<EmulatedEvent*>(event);
     if (recorded->stream != nullptr) recorded->stream->synchronize(recorded->event);
-    return error_of("synchronize_event");
+    return outside_error_of("synchronize_event");
   };
   api.elapsed_ms = [](float* ms, NativeEvent begin, NativeEvent end) {
     const std::int64_t ns =
         static_cast<EmulatedEvent*>(end)->ns - static_cast<EmulatedEvent*>(begin)->ns;
     *ms = static_cast<float>(static_cast<double>(ns) * 1e-6);
     return error_of("elapsed_ms");
+  };
+}
+
+void fill_graphs(RuntimeApi& api) {
+  api.begin_capture = [](NativeStream stream) {
+    if (const int error = error_of("begin_capture"); error != kCudaSuccess) return error;
+    const std::lock_guard lock(state().mutex);
+    state().captured[stream] = std::make_shared<EmulatedGraph>();
+    ++captures;
+    return kCudaSuccess;
+  };
+  api.end_capture = [](NativeStream stream, NativeGraph* graph) {
+    const SharedGraph captured = graph_of(stream);
+    if (captured == nullptr) return kCaptureUnsupported;
+    --captures;
+    {
+      const std::lock_guard lock(state().mutex);
+      state().captured.erase(stream);
+    }
+    *graph = new SharedGraph(captured);
+    count(1);
+    return error_of("end_capture");
+  };
+  api.instantiate_graph = [](NativeGraph* executable, NativeGraph graph) {
+    if (const int error = error_of("instantiate_graph"); error != kCudaSuccess) return error;
+    *executable = new SharedGraph(*static_cast<SharedGraph*>(graph));
+    count(1);
+    return kCudaSuccess;
+  };
+  api.launch_graph = [](NativeGraph executable, NativeStream stream) {
+    for (const Task& task : (*static_cast<SharedGraph*>(executable))->tasks) {
+      stream_of(stream).enqueue(task);
+    }
+    return error_of("launch_graph");
+  };
+  api.destroy_graph = api.destroy_executable = [](NativeGraph graph) {
+    delete static_cast<SharedGraph*>(graph);
+    count(-1);
+    return kCudaSuccess;
   };
 }
 
@@ -220,6 +323,10 @@ void set_emulated_error(const char* function, int error) {
   state().errors[function] = error;
 }
 
+void enqueue_emulated(NativeStream stream, const Task& task) {
+  put(stream, task);
+}
+
 void set_emulated_memory(std::int64_t bytes) {
   state().memory_bytes = bytes;
 }
@@ -229,6 +336,13 @@ bool is_emulated_memory(const void* memory, std::int64_t bytes) {
   const std::lock_guard lock(state().mutex);
   const auto found = state().memory.lower_bound(at);
   return found != state().memory.end() && at + bytes <= found->first + found->second;
+}
+
+std::int64_t emulated_temporary_peak() {
+  const std::lock_guard lock(state().mutex);
+  const std::int64_t peak = state().temporary_peak;
+  state().temporary_peak = state().temporary_bytes;
+  return peak;
 }
 
 int emulated_open() {
@@ -244,17 +358,21 @@ const PluginTable& emulated_plugin() {
     fill_device(made.runtime);
     fill_memory(made.runtime);
     fill_streams(made.runtime);
+    fill_graphs(made.runtime);
     made.make_ops = make_address_checked_ops;
+    made.make_dense_math = make_dense_math;
     return made;
   }();
   return table;
 }
 
-std::shared_ptr<CudaDevice> make_emulated_device(int gpus) {
+std::shared_ptr<CudaDevice> make_emulated_device(int gpus, bool graphs) {
   CudaDeviceConfig config;
   config.gpus.resize(static_cast<std::size_t>(gpus));
   std::iota(config.gpus.begin(), config.gpus.end(), 0);
+  config.graphs = graphs;
   config.nccl = [] { return Result<const NcclApi*>(&fake_nccl_api()); };
+  config.cublas = [] { return Result<const CublasApi*>(&fake_cublas_api()); };
   auto device = CudaDevice::create(emulated_plugin(), std::move(config));
   return device ? *device : nullptr;
 }

@@ -19,8 +19,14 @@ void set_emulated_streams(StreamMode mode);
 /// 0: as usual.
 void set_emulated_error(const char* function, int error);
 
+/// Enqueues work of a library on a stream of the runtime, or into its capture.
+void enqueue_emulated(NativeStream stream, const Task& task);
+
 /// Memory a GPU has.
 void set_emulated_memory(std::int64_t bytes);
+
+/// Largest temporary memory of all streams at once since the last call.
+[[nodiscard]] std::int64_t emulated_temporary_peak();
 
 /// Eight GPUs.
 [[nodiscard]] const PluginTable& emulated_plugin();
@@ -32,6 +38,6 @@ void set_emulated_memory(std::int64_t bytes);
 [[nodiscard]] int emulated_open();
 
 /// Ranks on GPU 0, or a GPU each connected by the fake NCCL.
-[[nodiscard]] std::shared_ptr<CudaDevice> make_emulated_device(int gpus = 1);
+[[nodiscard]] std::shared_ptr<CudaDevice> make_emulated_device(int gpus = 1, bool graphs = false);
 
 }  // namespace shardscope::engine::cuda

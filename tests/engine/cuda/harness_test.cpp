@@ -11,6 +11,7 @@
 
 #include "engine/cuda/portable.hpp"
 #include "engine/cuda/work.hpp"
+#include "tests/engine/cuda/emulated_gpu.hpp"
 
 namespace shardscope::engine::cuda {
 namespace {
@@ -18,7 +19,8 @@ namespace {
 /// Runs a kernel at once.
 template <class... Parameters, class... Arguments>
 void run(const Grid& grid, void (*kernel)(Parameters...), const Arguments&... arguments) {
-  const auto stream = make_cpu_stream(StreamMode::inline_, "test");
+  static const auto stream =
+      *CudaStream::create(emulated_plugin().runtime, 0, "test", HostTasks::inline_);
   Work(*stream).launch(grid, kernel, arguments...);
 }
 

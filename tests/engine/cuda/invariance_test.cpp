@@ -15,10 +15,13 @@ namespace shardscope::engine {
 namespace {
 
 #if defined(__SANITIZE_THREAD__)
+constexpr int kGraphCases = 100;
 constexpr int kDeviceCases = 500;  // 20 of them under scripts/test --ci, the seed of a race check
 #elif defined(__SANITIZE_ADDRESS__)
+constexpr int kGraphCases = 40;
 constexpr int kDeviceCases = 200;
 #else
+constexpr int kGraphCases = 16;
 constexpr int kDeviceCases = 60;
 #endif
 
@@ -47,6 +50,30 @@ TEST(CudaInvariance, EveryLayoutLearnsWhatOneRankLearns) {
     ++ran;
   }
   EXPECT_GT(ran, 0);
+}
+
+TEST(CudaInvariance, StagesAsGraphsLearnTheSame) {
+  const std::uint64_t seed = testing::test_seed();
+  const int cases = testing::scaled_cases(kGraphCases);
+  std::cout << "seed " << seed << ", " << cases << " cases\n";
+  GraphCounts all;
+  for (int n = 0; n < cases; ++n) {
+    PipelineCase value = on_device(make_case(seed, 1000 + n), n);
+    value.device = testing::pipeline_device(value.comm, /*graphs=*/true);
+    if (value.device == nullptr) continue;
+    value.iterations = 7;  // each of two slots: measured, captured, filled anew
+    const auto engine = engine_of(value);
+    ASSERT_TRUE(engine) << to_string(engine.error());
+    const auto done = (*engine)->run(value.iterations, nullptr);
+    ASSERT_TRUE(done) << to_string(done.error()) << "\n" << to_json(value);
+    Reference reference = reference_of(value);
+    step_reference(value, reference, 0, value.iterations);
+    const auto wrong = compare_with_reference(value, **engine, reference, value.iterations);
+    ASSERT_FALSE(wrong) << "case " << n << " of seed " << seed << ": " << *wrong << "\n"
+                        << to_json(value);
+    all += (*engine)->graph_counts();
+  }
+  EXPECT_GT(all.launched, all.direct + all.overflows);
 }
 
 TEST(CudaInvariance, NoticesAPlantedFault) {

@@ -13,14 +13,15 @@
 
 #include "engine/cuda/capabilities.hpp"
 #include "engine/cuda/plugin.hpp"
+#include "tests/paths.hpp"
 
 namespace shardscope::engine::cuda {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kProgram = fs::path(SHARDSCOPE_BINARY_DIR) / "bin/shardscope";
-const fs::path kPlugin = fs::path(SHARDSCOPE_BINARY_DIR) / "bin/libshardscope_cuda.so";
+const fs::path kProgram = fs::path(test::binary_dir()) / "bin/shardscope";
+const fs::path kPlugin = fs::path(test::binary_dir()) / "bin/libshardscope_cuda.so";
 
 /// Libraries that the dynamic section of an ELF file asks for.
 std::vector<std::string> needed_libraries(const fs::path& file) {

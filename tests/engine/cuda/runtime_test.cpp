@@ -209,10 +209,11 @@ TEST(CudaCapabilities, SayThatNoGpuIsVisible) {
 TEST(CudaCapabilities, AreAnsweredWithoutAPlugin) {
   const Error none{ErrorKind::usage, "this build has no CUDA device", "", "", "Build it"};
   const auto all = gpu_capabilities_of(fail(none));
-  ASSERT_EQ(all.size(), 3U);
+  ASSERT_EQ(all.size(), 4U);
   EXPECT_EQ(all[0].finding, none.what);
   EXPECT_EQ(all[1].name, "NCCL");
-  EXPECT_EQ(all[2].name, "CUPTI");
+  EXPECT_EQ(all[2].name, "cuBLAS");
+  EXPECT_EQ(all[3].name, "CUPTI");
 }
 
 }  // namespace

@@ -84,10 +84,10 @@ void run_step(DenseNetwork& network, const DenseBatch& batch, std::int64_t globa
     std::copy_n(batch.embeddings.data() + s * width, width,
                 network.embeddings() + s * network.input_stride());
   }
-  network.forward_bottom(batch.dense.data(), batch.samples);
-  network.forward_top(batch.samples);
-  network.backward_top(batch.labels.data(), batch.samples, global_batch);
-  network.backward_bottom(batch.dense.data(), batch.samples);
+  network.forward_bottom(cpu_dense_math(), batch.dense.data(), batch.samples);
+  network.forward_top(cpu_dense_math(), batch.samples);
+  network.backward_top(cpu_dense_math(), batch.labels.data(), batch.samples, global_batch);
+  network.backward_bottom(cpu_dense_math(), batch.dense.data(), batch.samples);
 }
 
 DenseReference::DenseReference(const Workload& workload) : shape_(*dense_shape(workload)) {}

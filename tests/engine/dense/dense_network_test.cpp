@@ -89,7 +89,7 @@ TEST(DenseNetwork, LogitsAndLossEqualTheReference) {
     const double loss =
         reference_loss(workload, parameters, in_double(batch.dense.data(), 9 * dense_width),
                        in_double(batch.embeddings.data(), 9 * width), batch.labels);
-    EXPECT_NEAR(network->loss_sum(batch.labels.data(), 9) / 9, loss, 1e-5);
+    EXPECT_NEAR(logit_loss_sum(network->logits(), batch.labels.data(), 9) / 9, loss, 1e-5);
   }
 }
 
@@ -141,12 +141,12 @@ TEST(DenseNetwork, GradientsOfPartsOfTheBatchAddUpToThoseOfTheWhole) {
       OwnedNetwork rank(workload, 7);
       const DenseBatch part = part_of(workload, batch, first, count);
       run_step(*rank, part, 10);
-      loss += rank->loss_sum(part.labels.data(), count);
+      loss += logit_loss_sum(rank->logits(), part.labels.data(), count);
       for (std::size_t p = 0; p < sum.size(); ++p) {
         sum[p] += static_cast<double>(rank->gradients()[p]);
       }
     }
-    EXPECT_NEAR(loss, whole->loss_sum(batch.labels.data(), 10), 1e-5);
+    EXPECT_NEAR(loss, logit_loss_sum(whole->logits(), batch.labels.data(), 10), 1e-5);
     for (std::size_t p = 0; p < sum.size(); ++p) {
       ASSERT_NEAR(sum[p], whole->gradients()[p], 1e-5) << p;
     }
@@ -190,9 +190,9 @@ TEST(DenseNetwork, BottomPartsLeaveTheEmbeddingsAndTheirGradientsAlone) {
     return values;
   };
   EXPECT_EQ(columns(network->embeddings()), batch.embeddings);
-  network->backward_top(batch.labels.data(), 5, 5);
+  network->backward_top(cpu_dense_math(), batch.labels.data(), 5, 5);
   const std::vector<float> before = columns(network->embedding_gradients());
-  network->backward_bottom(batch.dense.data(), 5);
+  network->backward_bottom(cpu_dense_math(), batch.dense.data(), 5);
   EXPECT_EQ(columns(network->embedding_gradients()), before);
 }
 
@@ -224,7 +224,7 @@ TEST(DenseNetwork, UpdateFollowsEachOptimizersFormula) {
           expected[p] -= 0.05 * mean / (spread + 1e-8);
         }
       }
-      network->update(step);
+      network->update(cpu_dense_math(), step);
     }
     for (std::size_t p = 0; p < expected.size(); ++p) {
       ASSERT_NEAR(network->parameters()[p], expected[p], 1e-4) << p;
@@ -252,7 +252,7 @@ TEST(DenseNetwork, LearnsAProductOfTwoInputs) {
     };
     for (int step = 1; step <= 400; ++step) {
       run_step(*network, labelled(static_cast<std::uint64_t>(step)), samples);
-      network->update(step);
+      network->update(cpu_dense_math(), step);
     }
     const DenseBatch test = labelled(1'000'000);
     run_step(*network, test, samples);
@@ -272,7 +272,7 @@ TEST(DenseNetwork, RanksOnThreadsOfTheirOwnGetWhatTheyGetAlone) {
     for (int step = 1; step <= 6; ++step) {
       run_step(*network, DenseBatch(workload, 96, static_cast<std::uint64_t>(100 * rank + step)),
                96 * kRanks);
-      network->update(step);
+      network->update(cpu_dense_math(), step);
     }
     return std::vector<float>(network->parameters(),
                               network->parameters() + network->parameter_count());
@@ -297,12 +297,11 @@ TEST(DenseNetwork, WithoutADensePartDoesNothing) {
   EXPECT_FALSE(copy.present());
   EXPECT_EQ(copy.parameter_count(), 0);
   copy.initialise(1);
-  copy.forward_bottom(nullptr, 4);
-  copy.forward_top(4);
-  copy.backward_top(nullptr, 4, 4);
-  copy.backward_bottom(nullptr, 4);
-  copy.update(1);
-  EXPECT_EQ(copy.loss_sum(nullptr, 4), 0);
+  copy.forward_bottom(cpu_dense_math(), nullptr, 4);
+  copy.forward_top(cpu_dense_math(), 4);
+  copy.backward_top(cpu_dense_math(), nullptr, 4, 4);
+  copy.backward_bottom(cpu_dense_math(), nullptr, 4);
+  copy.update(cpu_dense_math(), 1);
 }
 
 TEST(DenseNetwork, RefusesAnOptimizerThatNeedsRows) {

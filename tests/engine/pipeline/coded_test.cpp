@@ -11,10 +11,11 @@
 #include <fmt/format.h>
 
 #include "engine/codec/codec_kind.hpp"
+#include "engine/comm/forwarding_communicator.hpp"
 #include "engine/run_recorder.hpp"
-#include "forwarding_communicator.hpp"
 #include "layout/bytes.hpp"
 #include "layout/codec_bytes.hpp"
+#include "profiler/forgetting_sink.hpp"
 #include "run_case.hpp"
 
 namespace shardscope::engine {
@@ -110,6 +111,10 @@ struct Damage {
   std::int32_t sender = 0;
   std::int32_t receiver = 0;
   std::string table;
+  Group group = Group::flat;
+
+  /// The sender's number in the group of a receiver that shares its rail.
+  [[nodiscard]] std::int32_t peer() const { return group == Group::rail ? sender / 2 : sender; }
 };
 
 /// Flips a bit of such messages at that byte (from the end where negative).
@@ -124,12 +129,12 @@ class DamagingCommunicator final : public ForwardingCommunicator {
   }
   void alltoall_v(Stream& stream, Group group, const AllToAllV& call) override {
     ForwardingCommunicator::alltoall_v(stream, group, call);
-    if (rank() != damage_.receiver || label_ != damage_.stage || group != Group::flat) return;
+    if (rank() != damage_.receiver || label_ != damage_.stage || group != damage_.group) return;
     stream.enqueue([this, call] {
-      const std::int64_t bytes = call.receive_bytes[damage_.sender];
+      const std::int64_t bytes = call.receive_bytes[damage_.peer()];
       if (bytes == 0) return;
       const std::int64_t at = position_ < 0 ? bytes + position_ : position_;
-      call.receive[call.receive_offsets[damage_.sender] + at] ^= std::byte{16};
+      call.receive[call.receive_offsets[damage_.peer()] + at] ^= std::byte{16};
     });
   }
 
@@ -139,18 +144,12 @@ class DamagingCommunicator final : public ForwardingCommunicator {
   std::int64_t position_;
 };
 
-struct TestSink final : RecordSink {
+struct TestSink final : ForgettingSink {
   std::vector<CodecWork> codecs;
 
-  Result<std::int64_t> begin_run(const RunInfo&) override { return 1; }
-  void spans(std::int64_t, std::span<const Span>) override {}
-  void iterations(std::int64_t, std::span<const Iteration>) override {}
-  void activities(std::int64_t, std::span<const ActivityRecord>) override {}
   void codec_work(std::int64_t, std::span<const CodecWork> batch) override {
     codecs.insert(codecs.end(), batch.begin(), batch.end());
   }
-  void dropped(std::int64_t, std::int64_t) override {}
-  Status end_run(std::int64_t, const RunSummary&) override { return {}; }
 };
 
 LinkBytes sum_of(const std::vector<RankTraffic>& traffic, Stage stage, Work work) {
@@ -232,10 +231,16 @@ TEST(Coded, DamageOnTheWireEndsTheRunWithRankTableAndReason) {
   for (const CommKind comm : {CommKind::threads, CommKind::loopback}) {
     for (const Damage& damage :
          {Damage{"RB network_forward", 3, 1, "pooled"}, Damage{"UB network_forward", 2, 1, "rows"},
+          Damage{"RB network_backward", 0, 3, "pooled"},
+          Damage{"RB network_forward", 3, 1, "pooled", Group::rail},
+          Damage{"RB network_backward", 1, 3, "pooled", Group::rail},
           Damage{"UB network_backward", 3, 0, "rows"}}) {
       for (const std::int64_t position : {0, 3, 9, -1}) {
         PipelineCase value = two_host_case({"dedup-fixed", 0.03, true}, {"row-int8", 0, true});
         value.comm = comm;
+        if (damage.group == Group::rail)
+          value.layout.clusters[static_cast<std::size_t>(ClusterType::RB)].exchange =
+              Exchange::hierarchical;
         const auto engine = engine_of(value, Fault::none, [&](std::unique_ptr<Communicator> inner) {
           return std::make_unique<DamagingCommunicator>(std::move(inner), damage, position);
         });
@@ -310,6 +315,49 @@ TEST(Coded, EveryScheduleAndCommunicatorRunsThem) {
       ASSERT_TRUE(engine);
       const auto block = (*engine)->run(4, nullptr);
       EXPECT_TRUE(block) << to_string(block.error());
+    }
+  }
+}
+
+/// Messages large enough to travel in two parts.
+PipelineCase large_case(CommKind comm, ScheduleKind schedule, Exchange exchange) {
+  PipelineCase value = two_host_case({"dedup-huffman", 0.03, true}, {"row-int8", 0, true});
+  value.workload.global_batch = 2048;
+  for (Table& table : value.workload.tables) table.dim = 64;
+  value.layout.tables = {row_wise(value.workload.tables[0], {0, 1, 3}),
+                         row_wise(value.workload.tables[1], {2, 0}, ClusterType::UB)};
+  value.layout.clusters[static_cast<std::size_t>(ClusterType::RB)].exchange = exchange;
+  // A second pooled table, so that there is something to part.
+  value.workload.tables.push_back(value.workload.tables[0]);
+  value.workload.tables.back().name = "pooled too";
+  value.workload.features.push_back(value.workload.features[0]);
+  value.workload.features.back().name = "pooled too";
+  value.workload.features.back().table = 2;
+  value.layout.tables.push_back(row_wise(value.workload.tables[2], {3, 0}));
+  value.layout.table_names.push_back("pooled too");
+  value.schedule = schedule;
+  value.comm = comm;
+  return value;
+}
+
+TEST(Coded, TravellingInPartsBesideTheCodecsChangesNothing) {
+  for (const Exchange exchange : {Exchange::flat, Exchange::hierarchical}) {
+    for (const ScheduleKind schedule : {ScheduleKind::serial, ScheduleKind::inter}) {
+      const auto whole = engine_of(large_case(CommKind::loopback, schedule, exchange));
+      const auto parts = engine_of(large_case(CommKind::threads, schedule, exchange));
+      ASSERT_TRUE(whole && parts);
+      ASSERT_TRUE((*whole)->run(4, nullptr));
+      const auto block = (*parts)->run(4, nullptr);
+      ASSERT_TRUE(block) << to_string(block.error());
+      for (const std::int32_t table : {0, 1, 2})
+        EXPECT_EQ((*whole)->weights(table), (*parts)->weights(table)) << table;
+      const auto rb = static_cast<std::size_t>(ClusterType::RB);
+      for (std::int32_t rank = 0; rank < 4; ++rank) {
+        const auto r = static_cast<std::size_t>(rank);
+        EXPECT_EQ((*whole)->coded()[r][rb][0].exchanges, 1);
+        EXPECT_EQ((*parts)->coded()[r][rb][0].exchanges, 2);
+        EXPECT_EQ((*whole)->coded()[r][rb][0].after, (*parts)->coded()[r][rb][0].after);
+      }
     }
   }
 }

@@ -8,44 +8,20 @@
 
 #include "layout/models.hpp"
 #include "run_case.hpp"
+#include "small_config.hpp"
 
 namespace shardscope::engine {
 namespace {
 
-/// Three small tables, one a cluster, with a dense part.
+/// The small model with a dense part.
 EngineConfig dense_config() {
-  EngineConfig config;
-  Workload& workload = config.workload;
-  workload.name = "small";
-  workload.global_batch = 64;
-  for (const char* name : {"a", "b", "c"}) {
-    Table table{.name = name, .rows = 40, .dim = 8};
-    table.optimizer = make_optimizer(OptimizerKind::rowwise_adagrad, 0.05);
-    Feature feature;
-    feature.name = name;
-    feature.table = static_cast<std::int32_t>(workload.tables.size());
-    feature.hotness = Hotness::fixed(2);
-    workload.tables.push_back(table);
-    workload.features.push_back(feature);
-  }
-  workload.features[2].pooling = Pooling::sequence;
-  workload.features[2].hotness = Hotness::uniform(0, 3);
-  workload.dense.dense_features = 4;
-  workload.dense.bottom_mlp = {16, 8};
-  workload.dense.interaction = Interaction::dot;
-  workload.dense.top_mlp = {16, 1};
-  workload.dense.optimizer = make_optimizer(OptimizerKind::adagrad, 0.05);
-  config.topology.name = "two hosts";
-  config.topology.hosts = 2;
-  config.topology.gpus_per_host = 2;
-  config.topology.fast_domain = 2;
-  Layout& layout = config.layout;
-  layout.name = "mixed";
-  layout.ranks = 4;
-  layout.table_names = {"a", "b", "c"};
-  layout.tables = {data_parallel(workload.tables[0]), row_wise(workload.tables[1], {0, 1, 3}),
-                   row_wise(workload.tables[2], {2, 0}, ClusterType::UB)};
-  config.seed = 5;
+  EngineConfig config = small_config(40, 2);
+  DensePart& dense = config.workload.dense;
+  dense.dense_features = 4;
+  dense.bottom_mlp = {16, 8};
+  dense.interaction = Interaction::dot;
+  dense.top_mlp = {16, 1};
+  dense.optimizer = make_optimizer(OptimizerKind::adagrad, 0.05);
   return config;
 }
 

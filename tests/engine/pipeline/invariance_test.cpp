@@ -45,7 +45,8 @@ Coverage empty_coverage() {
                            "schedule intra",    "schedule inter",
                            "hosts 2x2",         "hosts 2x4",
                            "hosts 3x2",         "hosts 1xN",
-                           "empty rank",        "shared table"}) {
+                           "empty rank",        "shared table",
+                           "written to peers"}) {
     coverage[name] = 0;
   }
   return coverage;
@@ -65,6 +66,9 @@ void count_tables(const PipelineCase& value, std::map<std::string, bool>& has) {
     has[std::string("cluster ") + to_string(placement.cluster)] = true;
     has[std::string("optimizer ") + to_string(value.workload.tables[t].optimizer.kind)] = true;
     if (placement.cluster == ClusterType::DP) continue;
+    has["written to peers"] |= placement.cluster == ClusterType::RB &&
+                               value.layout.exchange_of(t) == Exchange::hierarchical &&
+                               value.comm == CommKind::threads && value.topology.fast_domain > 1;
     for (const std::int32_t owner : placement.owners) owns[static_cast<std::size_t>(owner)] = true;
     if (placement.row_shards > 1) {
       has[std::string("mapping ") + to_string(placement.mapping)] = true;

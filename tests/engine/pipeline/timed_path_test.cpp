@@ -9,8 +9,9 @@
 #include <optional>
 
 #include "engine/engine.hpp"
+#include "profiler/forgetting_sink.hpp"
 #include "profiler/recorder.hpp"
-#include "run_case.hpp"
+#include "small_config.hpp"
 #include "tests/engine/allocation_count.hpp"
 #include "tests/engine/lock_count.hpp"
 
@@ -21,47 +22,19 @@ constexpr std::int32_t kTimedRanks = 4;
 constexpr std::int64_t kIterationsBefore = 12;  ///< every list has met every batch
 constexpr std::int64_t kIterationsWatched = 8;
 
-/// Takes everything and keeps nothing.
-class ForgettingSink : public RecordSink {
+class CountingSink final : public ForgettingSink {
  public:
-  Result<std::int64_t> begin_run(const RunInfo&) override { return 1; }
-  void spans(std::int64_t, std::span<const Span> batch) override { taken += batch.size(); }
-  void iterations(std::int64_t, std::span<const Iteration>) override {}
-  void activities(std::int64_t, std::span<const ActivityRecord>) override {}
-  void dropped(std::int64_t, std::int64_t) override {}
-  Status end_run(std::int64_t, const RunSummary&) override { return {}; }
+  void spans(std::int64_t /*run*/, std::span<const Span> batch) override { taken += batch.size(); }
 
   std::atomic<std::size_t> taken{0};
 };
 
-/// DP, flat and cut RB, UB; sum, mean, sequence.
-EngineConfig timed_config(ScheduleKind schedule) {
-  EngineConfig config;
-  Workload& workload = config.workload;
-  workload.global_batch = 64;
-  for (const char* name : {"a", "b", "c"}) {
-    Table table{.name = name, .rows = 400, .dim = 8};
-    table.optimizer = make_optimizer(OptimizerKind::rowwise_adagrad, 0.05);
-    Feature feature;
-    feature.name = name;
-    feature.table = static_cast<std::int32_t>(workload.tables.size());
-    feature.hotness = Hotness::fixed(3);
-    workload.tables.push_back(table);
-    workload.features.push_back(feature);
-  }
-  workload.features[1].pooling = Pooling::mean;
-  workload.features[2].pooling = Pooling::sequence;
-  workload.features[2].hotness = Hotness::uniform(0, 3);
-  config.topology.hosts = 2;
-  config.topology.gpus_per_host = kTimedRanks / 2;
-  config.topology.fast_domain = kTimedRanks / 2;
-  config.layout.ranks = kTimedRanks;
-  config.layout.table_names = {"a", "b", "c"};
-  config.layout.tables = {data_parallel(workload.tables[0]),
-                          row_wise(workload.tables[1], {0, 1, 3}),
-                          row_wise(workload.tables[2], {2, 0}, ClusterType::UB)};
+/// The small model: DP, flat and cut RB, UB; sum, mean, sequence. Hierarchical: RB's exchange.
+EngineConfig timed_config(ScheduleKind schedule, Exchange exchange) {
+  EngineConfig config = small_config(400, 3);
+  config.workload.features[1].pooling = Pooling::mean;
+  config.layout.clusters[static_cast<std::size_t>(ClusterType::RB)].exchange = exchange;
   config.schedule = schedule;
-  config.seed = 5;
   return config;
 }
 
@@ -69,8 +42,8 @@ EngineConfig timed_config(ScheduleKind schedule) {
 /// hook runs in the ranks' streams, so everything between is theirs.
 class Watched {
  public:
-  explicit Watched(ScheduleKind schedule) {
-    EngineConfig config = timed_config(schedule);
+  explicit Watched(ScheduleKind schedule, Exchange exchange = Exchange::flat) {
+    EngineConfig config = timed_config(schedule, exchange);
     auto source = make_batch_source(config.workload, 1, RangePolicy::error);
     EXPECT_TRUE(source.has_value());
     auto engine = Engine::create(
@@ -120,18 +93,20 @@ class Watched {
 
 TEST(TimedPath, NeitherAllocatesNorLocks) {
   for (const ScheduleKind kind : {ScheduleKind::serial, ScheduleKind::intra, ScheduleKind::inter}) {
-    SCOPED_TRACE(to_string(kind));
-    Watched watched(kind);
-    watched.run(nullptr);
-    EXPECT_EQ(watched.allocations, 0);
-    EXPECT_EQ(watched.locks, 0);
+    for (const Exchange exchange : {Exchange::flat, Exchange::hierarchical}) {
+      SCOPED_TRACE(std::string(to_string(kind)) + " " + to_string(exchange));
+      Watched watched(kind, exchange);
+      watched.run(nullptr);
+      EXPECT_EQ(watched.allocations, 0);
+      EXPECT_EQ(watched.locks, 0);
+    }
   }
 }
 
 TEST(TimedPath, NeitherAllocatesNorLocksWhileItIsTraced) {
   for (const ScheduleKind kind : {ScheduleKind::serial, ScheduleKind::inter}) {
     SCOPED_TRACE(to_string(kind));
-    ForgettingSink sink;
+    CountingSink sink;
     // The recorder's drain locks; it visits when the block has ended.
     Recorder recorder(
         sink, 1, {.ranks = kTimedRanks, .streams = 4, .drain_period = std::chrono::minutes(1)});

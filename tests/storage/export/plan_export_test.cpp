@@ -4,8 +4,8 @@
 #include "layout/torchrec_form.hpp"
 #include "storage/export/hugectr.hpp"
 #include "storage/export/torchrec.hpp"
-#include "storage/import/hugectr_plan.hpp"
-#include "storage/import/torchrec_plan.hpp"
+#include "storage/import/hugectr/hugectr_plan.hpp"
+#include "storage/import/torchrec/torchrec_plan.hpp"
 #include "tests/shared_data.hpp"
 #include "tests/storage/import/plan_samples.hpp"
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "layout/check.hpp"
-#include "storage/import/kernel_map.hpp"
-#include "storage/import/mlperf_log.hpp"
+#include "storage/import/hugectr/mlperf_log.hpp"
+#include "storage/import/trace/kernel_map.hpp"
 #include "tests/shared_data.hpp"
 
 namespace shardscope::storage {

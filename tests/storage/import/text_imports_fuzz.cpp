@@ -1,7 +1,7 @@
 #include "layout/invariant.hpp"
-#include "storage/import/kernel_map.hpp"
-#include "storage/import/mlperf_log.hpp"
+#include "storage/import/hugectr/mlperf_log.hpp"
 #include "storage/import/tbe_config.hpp"
+#include "storage/import/trace/kernel_map.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 // Any text: workloads that come out have a table for every feature.

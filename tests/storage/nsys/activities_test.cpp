@@ -10,6 +10,7 @@
 #include "storage/nsys/values.hpp"
 #include "storage/session_writer.hpp"
 #include "storage/sqlite/query.hpp"
+#include "tests/shared_data.hpp"
 #include "tests/storage/samples.hpp"
 #include "tests/storage/temp_directory.hpp"
 
@@ -272,8 +273,7 @@ TEST(NsysValues, ShortNamesDropEverythingButTheName) {
 }
 
 TEST(NsysSchema, ColumnsAreThoseOfARealExport) {
-  const std::string fixture = std::string(SHARDSCOPE_SOURCE_DIR) +
-                              "/../shared/data/traces/power_iteration__baseline.sqlite";
+  const std::string fixture = test_data::shared_path("traces/power_iteration__baseline.sqlite");
   Result<Database> real = Database::open(fixture, Database::Open::read_only);
   if (!real) GTEST_SKIP() << "no ../shared/data/traces/power_iteration__baseline.sqlite";
   Database ours = Database::open("", Database::Open::create).value();

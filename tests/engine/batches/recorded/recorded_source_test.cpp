@@ -12,6 +12,7 @@
 #include "engine/batches/stream_workload.hpp"
 #include "engine/batches/task.hpp"
 #include "layout/dense_sizes.hpp"
+#include "tests/shared_data.hpp"
 
 namespace shardscope::engine {
 namespace {
@@ -213,9 +214,7 @@ struct RealStream {
 
 class RealStreams : public testing::TestWithParam<RealStream> {
  protected:
-  static std::string path() {
-    return std::string(SHARDSCOPE_SOURCE_DIR) + "/../shared/data/streams/" + GetParam().file;
-  }
+  static std::string path() { return test_data::shared_path("streams/") + GetParam().file; }
 };
 
 TEST_P(RealStreams, GiveAWorkloadAndItsBatches) {
@@ -262,8 +261,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(RealStreams, AlimamaHistoriesAreFiftyLongAndMasksAreLeftOut) {
-  const std::string path =
-      std::string(SHARDSCOPE_SOURCE_DIR) + "/../shared/data/streams/alimama_sampled_train.txt";
+  const std::string path = test_data::shared_path("streams/alimama_sampled_train.txt");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is absent";
   const auto workload = workload_from_stream(path);
   ASSERT_TRUE(workload.has_value());

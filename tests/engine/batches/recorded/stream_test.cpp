@@ -10,6 +10,7 @@
 
 #include "engine/batches/recorded/fields.hpp"
 #include "engine/batches/recorded/line_reader.hpp"
+#include "tests/paths.hpp"
 
 namespace shardscope::engine {
 namespace {
@@ -204,7 +205,7 @@ TEST(RecordedStream, RefusesWhatIsNoFile) {
   const auto missing = read_stream("/nonexistent/stream.txt");
   ASSERT_FALSE(missing.has_value());
   EXPECT_NE(to_string(missing.error()).find("cannot be opened"), std::string::npos);
-  const auto directory = read_stream(SHARDSCOPE_SOURCE_DIR);
+  const auto directory = read_stream(test::source_dir());
   ASSERT_FALSE(directory.has_value());
   EXPECT_NE(to_string(directory.error()).find("directory"), std::string::npos);
   const auto device = read_stream("/dev/null");
