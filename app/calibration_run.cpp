@@ -16,6 +16,7 @@
 #include "engine/calibration/stage_timer.hpp"
 #include "engine/comm/threads.hpp"
 #include "engine/engine.hpp"
+#include "profiler/median.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -36,12 +37,6 @@ constexpr std::int64_t kCountBytes[] = {8, 1 << 10, 16 << 10};
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double middle(std::vector<double> values) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
 }
 
 class MachineMeasurement {
@@ -159,9 +154,9 @@ class MachineMeasurement {
     }
     TimedProbe timed{probe, {}};
     for (std::size_t s = 0; s < seconds.size(); ++s) {
-      const double median = middle(seconds[s]);
-      if (median <= 0 || !timed_by(probe, static_cast<Stage>(s))) continue;
-      timed.stages.push_back({static_cast<Stage>(s), median});
+      const double typical = median(seconds[s]);
+      if (typical <= 0 || !timed_by(probe, static_cast<Stage>(s))) continue;
+      timed.stages.push_back({static_cast<Stage>(s), typical});
     }
     result_.times.probes.push_back(std::move(timed));
     return {};

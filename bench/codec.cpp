@@ -16,10 +16,12 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/codec/measure.hpp"
 #include "engine/codec/quantizer.hpp"
+#include "profiler/median.hpp"
 
 namespace shardscope::engine {
 namespace {
@@ -47,9 +49,7 @@ double median_seconds(const std::function<void()>& run) {
     run();
     times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                   times.end());
-  return times[times.size() / 2];
+  return median(std::move(times));
 }
 
 /// A peer: encode returns the bytes it wrote to `packed`.

@@ -23,6 +23,7 @@
 #include "layout/models.hpp"
 #include "planner/baselines.hpp"
 #include "profiler/forgetting_sink.hpp"
+#include "profiler/median.hpp"
 
 namespace shardscope {
 namespace {
@@ -103,11 +104,6 @@ Status run_block(Team& team, bool counts) {
   if (!block) return fail(block.error());
   if (counts) team.ms.push_back(static_cast<double>(team.sink.compute_ns) / 1e6 / kBlock);
   return {};
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 Status measure(int rounds) {

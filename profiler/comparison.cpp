@@ -6,6 +6,7 @@
 
 #include "layout/invariant.hpp"
 #include "profiler/draw.hpp"
+#include "profiler/median.hpp"
 
 namespace shardscope {
 namespace {
@@ -16,13 +17,6 @@ constexpr std::int64_t kFirstLook = 8;
 /// (measured over replays, tests/profiler/comparison_test.cpp): a rule with a target pays for it
 /// with this share of alpha.
 constexpr double kTargetCorrection = 0.88;
-
-double median(std::vector<double> values) {
-  const std::size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle),
-                   values.end());
-  return values[middle];
-}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include "engine/cpu/cores.hpp"
 #include "profiler/clock.hpp"
+#include "profiler/median.hpp"
 
 namespace shardscope::engine {
 namespace {
@@ -88,12 +89,6 @@ class RankCalls {
   std::vector<std::int64_t> offsets_, sizes_;
 };
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 const char* to_string(Collective value) {
@@ -161,7 +156,7 @@ Result<double> time_collective(Fabric& fabric, std::int32_t ranks, const RankDev
     for (const auto& rank : calls) sum += rank->seconds(call);
     means.push_back(sum / ranks);
   }
-  return median_of(std::move(means));
+  return median(std::move(means));
 }
 
 double received_bytes(const CollectiveRequest& request, std::int32_t ranks) {

@@ -1,10 +1,12 @@
 #include "engine/calibration/copy_rate.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "engine/assembly.hpp"
 #include "profiler/clock.hpp"
+#include "profiler/median.hpp"
 
 namespace shardscope::engine {
 
@@ -31,8 +33,7 @@ Result<double> copy_bytes_per_s(Ops& ops, const RankDevice& device, std::int64_t
     const auto ns = static_cast<double>(std::max<std::int64_t>(moments[i] - moments[i - 1], 1));
     rates.push_back(2.0 * static_cast<double>(bytes) / (ns * 1e-9));
   }
-  std::nth_element(rates.begin(), rates.begin() + repeats / 2, rates.end());
-  return rates[static_cast<std::size_t>(repeats / 2)];
+  return median(std::move(rates));
 }
 
 }  // namespace shardscope::engine

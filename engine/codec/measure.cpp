@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "engine/codec/quantizer.hpp"
 #include "layout/invariant.hpp"
+#include "profiler/median.hpp"
 
 namespace shardscope::engine {
 namespace {
@@ -27,9 +29,7 @@ double median_seconds(double budget_s, const Run& run) {
     times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     spent += times.back();
   }
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+  return median(std::move(times));
 }
 
 void compare(const float* values, const std::vector<float>& decoded, CodecMeasurement& result) {

@@ -9,7 +9,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
+#include "profiler/median.hpp"
 #include "storage/import/log_lines.hpp"
 
 namespace shardscope::storage {
@@ -186,9 +188,7 @@ class NcclReader {
     std::map<double, std::vector<double>> by_size;
     for (const NcclRow& row : rows_) by_size[row.bytes].push_back(row.us);
     for (auto& [bytes, times] : by_size) {
-      const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-      std::nth_element(times.begin(), middle, times.end());
-      test.times.push_back(time_of(test, bytes, *middle * 1e-6));
+      test.times.push_back(time_of(test, bytes, median(std::move(times)) * 1e-6));
     }
     tests_.push_back(std::move(test));
     rows_.clear();

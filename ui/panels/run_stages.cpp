@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "profiler/median.hpp"
 #include "ui/model/glossary.hpp"
 #include "ui/model/numbers.hpp"
 #include "ui/panels/pane_tables.hpp"
@@ -99,12 +100,10 @@ void draw_verdict(Ui& ui, const RecordedRuns& runs, const Rect& area) {
     }
   }
   if (errors.empty()) return;
-  std::nth_element(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2),
-                   errors.end());
   const std::string words = fmt::format(
       "Predicted / measured − 1 by stage: median {:.0f} %, largest {} ({}). Shared cores and an "
       "uncalibrated machine show here: shardscope calibrate --out c.json, then open c.json here.",
-      errors[errors.size() / 2] * 100, error_text(worst), worst_name);
+      median(errors) * 100, error_text(worst), worst_name);
   ui.draw.horizontal(area.x0, area.x1, area.y0, ui.colors.line);
   ui.draw.paragraph(Font::small, area.x0 + 14, area.y0 + 16, area.width() - 28, 16, 2,
                     ui.colors.secondary, words);

@@ -6,17 +6,12 @@
 #include <cmath>
 #include <set>
 
+#include "profiler/median.hpp"
 #include "storage/import/hugectr/literal.hpp"
 #include "storage/import/torchrec/stats_columns.hpp"
 
 namespace shardscope::storage {
 namespace {
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Events that describe the run, in the log's words.
 constexpr std::string_view kWanted[] = {
@@ -40,12 +35,11 @@ class LogReader {
 
   HugectrPlan take(HugectrPlan plan) {
     if (!times_.empty()) {
-      plan.facts.emplace_back("iter_ms", fmt::format("{:.4f}", median_of(times_)));
+      plan.facts.emplace_back("iter_ms", fmt::format("{:.4f}", median(times_)));
       plan.facts.emplace_back("iteration_times", std::to_string(times_.size()));
     }
     if (!throughput_.empty()) {
-      plan.facts.emplace_back("throughput_samples_s",
-                              fmt::format("{:.0f}", median_of(throughput_)));
+      plan.facts.emplace_back("throughput_samples_s", fmt::format("{:.0f}", median(throughput_)));
     }
     for (auto& fact : facts_) plan.facts.push_back(std::move(fact));
     plan.facts.emplace_back("tp_mlperf_platform", platform_);

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/median.hpp"
+
 namespace shardscope::storage {
 namespace {
 
@@ -83,13 +85,11 @@ void align_clocks(std::vector<RankTrace>& ranks, const MatchedCollectives& match
     for (const std::vector<std::size_t>& match : matches) {
       differences.push_back(ranks[r].work[match[r]].end_ns - ranks[0].work[match[0]].end_ns);
     }
-    const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
-    std::nth_element(differences.begin(), middle, differences.end());
-    totals[r].offset_ns = *middle;
-    if (std::abs(*middle) > kWorthTelling) {
+    totals[r].offset_ns = median(std::move(differences));
+    if (std::abs(totals[r].offset_ns) > kWorthTelling) {
       notes.kept(fmt::format(
           "rank {}'s clock is {:+.3f} ms off rank {}'s; aligned by {} collectives", ranks[r].rank,
-          static_cast<double>(*middle) / 1e6, ranks[0].rank, matches.size()));
+          static_cast<double>(totals[r].offset_ns) / 1e6, ranks[0].rank, matches.size()));
     }
     const auto shift = [&](auto& list) {
       for (auto& one : list) {
