@@ -1,11 +1,15 @@
 # Shared by the scripts; sourced, not run. The caller stands in the project's root.
 
+configure_options=()
+
 # say TEXT...: a line for the person who waits.
 say() { printf '\n== %s\n' "$*"; }
 
-# configure PRESET: makes build/PRESET unless it is there (ninja keeps it up to date).
+# configure PRESET: makes build/PRESET unless it is there (ninja keeps it up to date), with the
+# caller's configure_options.
 configure() {
-  [ -f "build/$1/build.ninja" ] || cmake --preset "$1" >"$(log "$1" configure)" 2>&1 || {
+  [ -f "build/$1/build.ninja" ] ||
+    cmake --preset "$1" "${configure_options[@]}" >"$(log "$1" configure)" 2>&1 || {
     cat "build/$1.configure.log" >&2
     return 1
   }
