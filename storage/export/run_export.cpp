@@ -28,11 +28,12 @@ std::string micros(std::int64_t ns) {
   return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns) / 1000, std::abs(ns) % 1000);
 }
 
-/// One file with its head; events are separated by commas.
+/// One file with its head; events are separated by commas. A run may have more ranks than a process
+/// may have files open: suspend() closes it until the next event.
 class TraceFile {
  public:
-  TraceFile(std::string path, std::int32_t rank, const RunRecord& run)
-      : path_(std::move(path)), out_(path_, std::ios::binary) {
+  TraceFile(std::string path, std::int32_t rank, const RunRecord& run) : path_(std::move(path)) {
+    out_.open(path_, std::ios::binary | std::ios::trunc);
     // Holistic Trace Analysis looks for `"rank": N` with the blank.
     out_ << fmt::format(
         "{{\"schemaVersion\": 1,\n"
@@ -45,14 +46,21 @@ class TraceFile {
   }
 
   void event(const std::string& text) {
+    if (!out_.is_open() && sound_) out_.open(path_, std::ios::binary | std::ios::app);
     out_ << (first_ ? "" : ",\n") << text;
     first_ = false;
   }
 
-  Status close() {
-    out_ << "\n]}\n";
+  void suspend() {
+    if (!out_.is_open()) return;
     out_.close();
-    if (out_) return {};
+    sound_ = sound_ && out_.good();
+  }
+
+  Status close() {
+    end_events();
+    suspend();
+    if (sound_) return {};
     return fail({ErrorKind::runtime, "the file cannot be written", path_, "",
                  "Choose a folder that exists and that you may write"});
   }
@@ -60,9 +68,16 @@ class TraceFile {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  void end_events() {
+    if (!out_.is_open() && sound_) out_.open(path_, std::ios::binary | std::ios::app);
+    out_ << "\n]}\n";
+    sound_ = sound_ && out_.is_open() && out_.good();
+  }
+
   std::string path_;
   std::ofstream out_;
   bool first_ = true;
+  bool sound_ = true;
 };
 
 std::string complete_event(const char* category, const std::string& name, std::int64_t pid,
@@ -112,17 +127,20 @@ class PerfettoWriter {
           by_rank_ ? (std::filesystem::path(path) / fmt::format("rank-{}.json", rank)).string()
                    : path;
       files_.push_back(std::make_unique<TraceFile>(name, rank, run));
+      if (by_rank_) files_.back()->suspend();
     }
     for (std::int32_t rank = 0; rank < run.ranks; ++rank) describe(rank);
   }
 
-  void step(const Iteration& one) {
+  void steps(const std::vector<Iteration>& iterations) {
     for (std::int32_t rank = 0; rank < run_.ranks; ++rank) {
-      file(rank).event(complete_event("user_annotation", fmt::format("ProfilerStep#{}", one.index),
-                                      kCpuPid + rank, kMainThread, one.start_ns, one.end_ns,
-                                      fmt::format("\"External id\": {}, \"stream\": -1, "
-                                                  "\"correlation\": -1",
-                                                  one.index + 1)));
+      for (const Iteration& one : iterations) {
+        file(rank).event(
+            complete_event("user_annotation", fmt::format("ProfilerStep#{}", one.index),
+                           kCpuPid + rank, kMainThread, one.start_ns, one.end_ns,
+                           fmt::format("\"External id\": {}, \"stream\": -1, \"correlation\": -1",
+                                       one.index + 1)));
+      }
     }
   }
 
@@ -191,8 +209,12 @@ class PerfettoWriter {
   }
 
  private:
+  /// Records come rank after rank: one file is open at a time.
   TraceFile& file(std::int32_t rank) {
-    return *files_[by_rank_ ? static_cast<std::size_t>(rank) : 0];
+    const std::size_t index = by_rank_ ? static_cast<std::size_t>(rank) : 0;
+    if (index != open_) files_[open_]->suspend();
+    open_ = index;
+    return *files_[index];
   }
 
   void describe(std::int32_t rank) {
@@ -208,6 +230,7 @@ class PerfettoWriter {
   const RunRecord& run_;
   bool by_rank_ = false;
   std::vector<std::unique_ptr<TraceFile>> files_;
+  std::size_t open_ = 0;
   std::int64_t correlation_ = 0;
 };
 
@@ -225,7 +248,7 @@ Result<std::vector<std::string>> export_perfetto(const Session& session, std::in
   const auto iterations = iterations_of(session, run);
   if (!iterations) return fail(iterations.error());
   PerfettoWriter writer(*record, path);
-  for (const Iteration& one : *iterations) writer.step(one);
+  writer.steps(*iterations);
   const auto activities =
       for_each_activity(session, run, [&](const ActivityRow& one) { writer.activity(one); });
   if (!activities) return fail(activities.error());

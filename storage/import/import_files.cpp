@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+
 #include "storage/import/hugectr/hugectr_plan.hpp"
 #include "storage/import/hugectr/mlperf_log.hpp"
 #include "storage/import/input_text.hpp"
@@ -128,9 +133,37 @@ Status add_kineto(const std::vector<std::string>& paths, const ImportContext& co
   return add_traces(std::move(ranks), context, map, out);
 }
 
-/// Several files are merged: each process is a rank.
-Status add_nsys(const std::vector<std::string>& paths, const ImportContext& context,
+/// Every file counts from its own start: where all say when that was, they count from the first's.
+void join_clocks(std::vector<RankTrace>& ranks) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (const RankTrace& trace : ranks) {
+    if (trace.clock_utc_ns == 0) return;
+    first = std::min(first, trace.clock_utc_ns);
+  }
+  for (RankTrace& trace : ranks) {
+    const std::int64_t later = trace.clock_utc_ns - first;
+    const auto shift = [&](auto& list) {
+      for (auto& one : list) {
+        one.start_ns += later;
+        one.end_ns += later;
+      }
+    };
+    shift(trace.work);
+    shift(trace.calls);
+    shift(trace.ranges);
+  }
+}
+
+/// Several files are merged: each GPU of a process is a rank.
+Status add_nsys(const std::vector<std::string>& given, const ImportContext& context,
                 const KernelMap& map, const ImportProgress& progress, Imported& out) {
+  std::vector<std::string> paths;
+  for (const std::string& path : given) {
+    std::error_code error;
+    const std::vector<std::string> inside =
+        std::filesystem::is_directory(path, error) ? nsys_files(path) : std::vector{path};
+    paths.insert(paths.end(), inside.begin(), inside.end());
+  }
   std::vector<RankTrace> ranks;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (progress && !progress(static_cast<double>(i) / static_cast<double>(paths.size()))) {
@@ -140,6 +173,7 @@ Status add_nsys(const std::vector<std::string>& paths, const ImportContext& cont
     if (!traces) return fail(traces.error());
     for (RankTrace& trace : *traces) ranks.push_back(std::move(trace));
   }
+  join_clocks(ranks);
   return add_traces(std::move(ranks), context, map, out);
 }
 

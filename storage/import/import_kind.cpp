@@ -1,5 +1,6 @@
 #include "storage/import/import_kind.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <system_error>
@@ -75,9 +76,28 @@ std::optional<ImportKind> recognise_text(std::string_view head) {
   return std::nullopt;
 }
 
+std::vector<std::string> nsys_files(const std::string& directory) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().string();
+    if (name.ends_with(".sqlite") && it->is_regular_file(error)) files.push_back(name);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 Result<ImportKind> recognise(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return ImportKind::kineto;
+  if (std::filesystem::is_directory(path, error)) {
+    return nsys_files(path).empty() ? ImportKind::kineto : ImportKind::nsys;
+  }
+  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep")) {
+    return fail({ErrorKind::usage,
+                 "this is Nsight Systems' own report; its SQLite export can be read", path,
+                 "a file that 'nsys export --type sqlite' wrote", "Export it to SQLite first"});
+  }
   Result<std::string> head = read_head(path, kHeadBytes);
   if (!head) return fail(head.error());
   if (const auto kind = recognise_text(*head)) return *kind;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "layout/result.hpp"
 
@@ -32,6 +33,9 @@ enum class ImportKind : std::uint8_t {
 
 /// The kind of a file or of a directory of traces. A usage error where it is none.
 [[nodiscard]] Result<ImportKind> recognise(const std::string& path);
+
+/// Nsight Systems' exports in a directory (*.sqlite), by name.
+[[nodiscard]] std::vector<std::string> nsys_files(const std::string& directory);
 
 /// True for any SQLite file: a session of ours or an Nsight Systems export.
 [[nodiscard]] bool is_sqlite(std::string_view head);

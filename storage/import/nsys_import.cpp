@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "storage/import/nsys_devices.hpp"
 #include "storage/nsys/values.hpp"
 #include "storage/sqlite/database.hpp"
 #include "storage/sqlite/query.hpp"
@@ -21,18 +22,22 @@ constexpr std::int64_t kMostCopyBytes = std::int64_t{1} << 50;
 class NsysReader {
  public:
   NsysReader(Database& database, const std::string& path, ImportNotes& notes)
-      : database_(database), path_(path), notes_(notes) {}
+      : database_(database), path_(path), notes_(notes), devices_(path) {}
 
   Result<std::vector<RankTrace>> read() {
     if (Status done = read_tables(); !done) return fail(done.error());
-    if (!columns_.contains("CUPTI_ACTIVITY_KIND_KERNEL")) {
+    if (!columns_.contains("CUPTI_ACTIVITY_KIND_KERNEL") &&
+        !columns_.contains("CUPTI_ACTIVITY_KIND_GRAPH_TRACE")) {
       return fail({ErrorKind::usage, "the database has no GPU activity", path_,
-                   "the table CUPTI_ACTIVITY_KIND_KERNEL of 'nsys export --type sqlite'", ""});
+                   "the table CUPTI_ACTIVITY_KIND_KERNEL of 'nsys export --type sqlite'",
+                   "Profile with --trace=cuda,nvtx"});
     }
     Status done = read_strings();
     if (done) done = read_kernels();
+    if (done) done = read_graphs();
     if (done) done = read_memory("CUPTI_ACTIVITY_KIND_MEMCPY", ActivityRecord::Kind::memcpy);
     if (done) done = read_memory("CUPTI_ACTIVITY_KIND_MEMSET", ActivityRecord::Kind::memset);
+    devices_.settle();
     if (done) done = read_calls();
     if (done) done = read_ranges();
     if (!done) return fail(done.error());
@@ -85,17 +90,6 @@ class NsysReader {
     return found == strings_.end() ? fmt::format("string {}", id) : found->second;
   }
 
-  /// Process, or the device where old versions do not name one.
-  RankTrace& process(std::int64_t global_pid, std::int32_t device) {
-    const std::int64_t key = global_pid != 0 ? global_pid >> 24 : -1 - device;
-    auto [entry, fresh] = traces_.emplace(key, RankTrace{});
-    if (fresh) {
-      order_.push_back(key);
-      entry->second.file = path_;
-    }
-    return entry->second;
-  }
-
   /// A row's times; false for those that cannot be (also kernels whose stamps were lost).
   bool times(const Statement& row, std::int64_t& start, std::int64_t& end) {
     start = row.integer(0);
@@ -107,6 +101,7 @@ class NsysReader {
 
   Status read_kernels() {
     const std::string table = "CUPTI_ACTIVITY_KIND_KERNEL";
+    if (!columns_.contains(table)) return {};
     const auto of = [&](std::vector<const char*> names) { return column(table, std::move(names)); };
     const std::string sql = fmt::format(
         "SELECT {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {} FROM {}",
@@ -127,7 +122,7 @@ class NsysReader {
       }
       work.registers = row.integer32(14);
       work.shared_bytes = row.integer32(15);
-      RankTrace& trace = process(row.integer(6), work.device);
+      RankTrace& trace = devices_.device(row.integer(6), work.device);
       work.name = trace.names.id(string_of(row.integer(7)));
       ++trace.events;
       trace.work.push_back(work);
@@ -152,14 +147,47 @@ class NsysReader {
       work.correlation = static_cast<std::uint32_t>(row.integer(5));
       work.bytes = std::clamp<std::int64_t>(row.integer(7), 0, kMostCopyBytes);
       work.detail = row.integer32(8);
-      RankTrace& trace = process(row.integer(6), work.device);
+      RankTrace& trace = devices_.device(row.integer(6), work.device);
       work.name = trace.names.id(copy ? "Memcpy" : "Memset");
       ++trace.events;
       trace.work.push_back(work);
     });
   }
 
-  /// API calls belong to the process in their globalTid.
+  /// Launches of whole graphs, where their kernels were not traced one by one.
+  Status read_graphs() {
+    const std::string table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+    if (!columns_.contains(table)) return {};
+    const auto of = [&](std::vector<const char*> names) { return column(table, std::move(names)); };
+    const std::string sql =
+        fmt::format("SELECT {}, {}, {}, {}, {}, {}, {}, {} FROM {}", of({"start"}), of({"end"}),
+                    of({"deviceId"}), of({"contextId"}), of({"streamId"}), of({"correlationId"}),
+                    of({"globalPid"}), of({"graphId"}), table);
+    std::int64_t launches = 0;
+    const Status done = for_each_row(database_, sql, [&](const Statement& row) {
+      GpuWork work;
+      if (!times(row, work.start_ns, work.end_ns)) return;
+      work.device = row.integer32(2);
+      work.context = row.integer32(3);
+      work.stream = row.integer32(4);
+      work.correlation = static_cast<std::uint32_t>(row.integer(5));
+      RankTrace& trace = devices_.device(row.integer(6), work.device);
+      work.name = trace.names.id(fmt::format("CUDA graph {}", row.integer(7)));
+      ++trace.events;
+      ++launches;
+      trace.work.push_back(work);
+    });
+    if (done && launches > 0) {
+      notes_.warn(
+          0,
+          fmt::format("{} launches of CUDA graphs were traced as a whole: their kernels are "
+                      "not in the file",
+                      launches),
+          "nsys profile --cuda-graph-trace=node");
+    }
+    return done;
+  }
+
   Status read_calls() {
     const std::string table = "CUPTI_ACTIVITY_KIND_RUNTIME";
     if (!columns_.contains(table)) return {};
@@ -170,20 +198,10 @@ class NsysReader {
     return for_each_row(database_, sql, [&](const Statement& row) {
       CpuRange call;
       if (!times(row, call.start_ns, call.end_ns)) return;
-      RankTrace* trace = existing(row.integer(2));
-      if (trace == nullptr) return;
       call.thread = static_cast<std::int32_t>(row.integer(2) & 0xffffff);
       call.correlation = static_cast<std::uint32_t>(row.integer(3));
-      call.name = trace->names.id(string_of(row.integer(4)));
-      ++trace->events;
-      trace->calls.push_back(call);
+      devices_.add_call(row.integer(2), call, string_of(row.integer(4)));
     });
-  }
-
-  RankTrace* existing(std::int64_t global_tid) {
-    const auto found = traces_.find(global_tid >> 24);
-    if (found != traces_.end()) return &found->second;
-    return traces_.size() == 1 ? &traces_.begin()->second : nullptr;
   }
 
   /// Push/pop and start/end ranges; their text is inline or in StringIds.
@@ -198,35 +216,35 @@ class NsysReader {
     return for_each_row(database_, sql, [&](const Statement& row) {
       CpuRange range;
       if (!times(row, range.start_ns, range.end_ns)) return;
-      RankTrace* trace = existing(row.integer(2));
-      if (trace == nullptr) return;
       range.thread = static_cast<std::int32_t>(row.integer(2) & 0xffffff);
       const std::string text = !row.is_null(3)   ? row.text(3)
                                : !row.is_null(4) ? string_of(row.integer(4))
                                                  : std::string();
-      range.name = trace->names.id(text);
-      ++trace->events;
-      trace->ranges.push_back(range);
+      devices_.add_range(row.integer(2), range, text);
     });
   }
-
   Result<std::vector<RankTrace>> traces() {
     std::string device;
     if (has("TARGET_INFO_GPU", "name")) {
       const auto name = database_.text("SELECT name FROM TARGET_INFO_GPU ORDER BY id LIMIT 1");
       if (name) device = *name;
     }
+    std::int64_t clock = 0;
+    if (has("TARGET_INFO_SESSION_START_TIME", "utcEpochNs")) {
+      const auto start =
+          database_.integer("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME LIMIT 1");
+      if (start && *start > 0 && *start < kLastPlausibleNs * 2) clock = *start;
+    }
     if (unsound_ > 0) {
       notes_.warn(0, fmt::format("{} records have impossible times and are left out", unsound_),
                   "start <= end");
     }
-    std::vector<RankTrace> out;
-    for (const std::int64_t key : order_) {
-      RankTrace& trace = traces_.at(key);
+    std::vector<RankTrace> ranks = devices_.take();
+    for (RankTrace& trace : ranks) {
       trace.device_name = device;
-      if (!trace.work.empty()) out.push_back(std::move(trace));
+      trace.clock_utc_ns = clock;
     }
-    return out;
+    return ranks;
   }
 
   Database& database_;
@@ -234,8 +252,7 @@ class NsysReader {
   ImportNotes& notes_;
   std::map<std::string, Columns> columns_;
   std::map<std::int64_t, std::string> strings_;
-  std::map<std::int64_t, RankTrace> traces_;  ///< by process
-  std::vector<std::int64_t> order_;
+  NsysDevices devices_;
   std::int64_t unsound_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <tuple>
 
 #include "storage/import/hugectr/literal.hpp"
 
@@ -84,18 +85,21 @@ class TbeConfig {
     workload_.source = notes_.file();
     const JsonValue* specs = root_.find("embedding_specs");
     const bool listed = specs != nullptr && specs->array() != nullptr && !specs->array()->empty();
-    const double count = listed ? static_cast<double>(specs->array()->size())
-                                : number_of(root_.find("T")).value_or(0);
+    find_first_features(listed);
+    const double count = listed                     ? static_cast<double>(specs->array()->size())
+                         : !first_features_.empty() ? static_cast<double>(first_features_.size())
+                                                    : number_of(root_.find("T")).value_or(0);
     if (count < 1 || count > static_cast<double>(kMostTables)) {
       notes_.warn(0, "a configuration without tables is left out", "T >= 1");
       return std::nullopt;
     }
     for (std::size_t t = 0; t < static_cast<std::size_t>(count); ++t) {
       const JsonValue* spec = listed ? &(*specs->array())[t] : nullptr;
+      const std::size_t at = first_features_.empty() ? t : first_features_[t];
       const auto rows =
-          listed ? entry_of(spec, nullptr, 0) : entry_of(root_.find("Es"), root_.find("E"), t);
+          listed ? entry_of(spec, nullptr, 0) : entry_of(root_.find("Es"), root_.find("E"), at);
       const auto dim =
-          listed ? entry_of(spec, nullptr, 1) : entry_of(root_.find("Ds"), root_.find("D"), t);
+          listed ? entry_of(spec, nullptr, 1) : entry_of(root_.find("Ds"), root_.find("D"), at);
       auto table = table_with(rows, dim, t);
       if (!table) {
         notes_.warn(0,
@@ -107,10 +111,47 @@ class TbeConfig {
     }
     read_features();
     note_assumptions();
+    if (!listed) note_means();
     return std::move(workload_);
   }
 
  private:
+  [[nodiscard]] const JsonValue::Array* list_of(const char* name) const {
+    const JsonValue* value = root_.find(name);
+    const JsonValue::Array* items = value == nullptr ? nullptr : value->array();
+    return items == nullptr || items->empty() ? nullptr : items;
+  }
+
+  /// T, Es and Ds count features. Where several read a table its sizes are those of its first
+  /// feature.
+  void find_first_features(bool listed) {
+    const JsonValue::Array* map = list_of("feature_table_map");
+    if (listed || map == nullptr || map->size() > static_cast<std::size_t>(kMostTables)) return;
+    std::vector<std::optional<std::size_t>> first(map->size());
+    std::size_t tables = 0;
+    for (std::size_t f = 0; f < map->size(); ++f) {
+      const double table = number_of(&(*map)[f]).value_or(-1);
+      if (table < 0 || table >= static_cast<double>(map->size())) continue;
+      const auto index = static_cast<std::size_t>(table);
+      tables = std::max(tables, index + 1);
+      if (!first[index]) first[index] = f;
+    }
+    const JsonValue::Array* rows = list_of("Es");
+    const bool by_table = rows != nullptr && rows->size() == tables;
+    for (std::size_t t = 0; t < tables; ++t) {
+      first_features_.push_back(by_table ? t : first[t].value_or(t));
+    }
+  }
+
+  /// Sizes that the file gives as means only.
+  void note_means() {
+    const JsonValue* mixed = root_.find("mixed_dim");
+    if (mixed != nullptr && *mixed == JsonValue(true) && list_of("Ds") == nullptr) {
+      notes_.warn(0, workload_.name + ": the dims are mixed but not listed; their mean D is taken",
+                  "Ds or embedding_specs");
+    }
+  }
+
   void read_features() {
     const JsonValue* map = root_.find("feature_table_map");
     const bool mapped = map != nullptr && map->array() != nullptr && !map->array()->empty();
@@ -168,6 +209,14 @@ class TbeConfig {
                               "shortened so that the ids of an iteration stay the same",
                               workload_.name, smaller_batches_));
     }
+    for (const auto& [part, name, what] : {std::tuple{"pooling_params", "sigma_L", "bag lengths"},
+                                           std::tuple{"batch_params", "sigma_B", "batches"}}) {
+      const double sigma = number_of(field(root_.find(part), name)).value_or(0);
+      if (sigma > 0) {
+        notes_.warn(0, fmt::format("{}: {} vary ({} = {:.4g}); their means are taken",
+                                   workload_.name, what, name, sigma));
+      }
+    }
     if (shift_ > 1) {
       notes_.warn(0, fmt::format("{}: Zipf's shift q = {:.4g} is taken as 1: the first rows become "
                                  "more popular than measured",
@@ -178,6 +227,7 @@ class TbeConfig {
   const JsonValue& root_;
   ImportNotes& notes_;
   Workload workload_;
+  std::vector<std::size_t> first_features_;  ///< by table; empty: a table a feature
   std::int64_t smaller_batches_ = 0;
   double shift_ = 1;
 };

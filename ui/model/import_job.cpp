@@ -1,5 +1,6 @@
 #include "ui/model/import_job.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -55,7 +56,9 @@ Result<ImportOutcome> ImportJob::read() {
                                         });
   if (!imported) return fail(imported.error());
   ImportOutcome outcome;
-  if (imported->trace && imported->trace->spans.empty()) {
+  const auto has_work = [](const storage::RankTrace& rank) { return !rank.work.empty(); };
+  if (imported->trace &&
+      std::none_of(imported->trace->ranks.begin(), imported->trace->ranks.end(), has_work)) {
     return fail({ErrorKind::usage, "the trace holds no GPU work", request_.paths.front(),
                  "kernels (activities=[CUDA])", "Trace the GPU too, or open another file"});
   }

@@ -60,6 +60,7 @@ bool take_cell(StatsColumn column, const StatsCell& cell, StatsTable& table) {
       const std::vector<double> sizes = stats_numbers(text);
       if (!sizes.empty()) table.hbm_gib = sizes[0];
       if (sizes.size() > 1) table.ddr_gib = sizes[1];
+      if (sizes.size() > 2) table.ssd_gib = sizes[2];
       return !sizes.empty();
     }
     case StatsColumn::cache_load_factor:

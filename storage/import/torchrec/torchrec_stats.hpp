@@ -38,6 +38,7 @@ struct StatsTable {
   StatsPerf perf;  ///< sum over the table's shards
   double hbm_gib = 0;
   double ddr_gib = 0;
+  double ssd_gib = 0;
   double cache_load_factor = -1;  ///< -1: none
   double sum_pooling = 1;         ///< over features
   double sum_num_poolings = 1;    ///< over features

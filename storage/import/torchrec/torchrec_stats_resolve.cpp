@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
 
 #include "storage/import/tbe_config.hpp"
 #include "storage/import/torchrec/stats_columns.hpp"
+#include "storage/import/torchrec/stats_dtype.hpp"
 #include "storage/import/torchrec/torchrec_stats.hpp"
 
 namespace shardscope::storage {
@@ -53,16 +55,21 @@ class StatsResolver {
     }
     compare_shards();
     read_machine();
-    read_dtype();
+    const StatsTypes types = stats_types(stats_, ranks_);
+    notes_.kept(types.note);
     out_.matrix.resize(static_cast<std::size_t>(ranks_));
     workload_.name = "imported";
     workload_.source = notes_.file();
     workload_.key = KeyType::i64;
-    workload_.wire = dtype_;
+    workload_.wire = std::count(types.tables.begin(), types.tables.end(), DType::fp16) * 2 >
+                             static_cast<std::ptrdiff_t>(types.tables.size())
+                         ? DType::fp16
+                         : DType::fp32;
     std::map<std::string, int> names;
     for (const StatsTable& table : stats_.tables) ++names[short_name(table)];
     std::map<std::string, int> copies;
-    for (const StatsTable& table : stats_.tables) {
+    for (std::size_t t = 0; t < stats_.tables.size(); ++t) {
+      const StatsTable& table = stats_.tables[t];
       std::string name = names[short_name(table)] > 1 ? table.fqn : short_name(table);
       const int copy = ++copies[name];
       if (copy > 1) {
@@ -73,7 +80,7 @@ class StatsResolver {
                     "every table once");
         name += fmt::format("#{}", copy);
       }
-      add_table(table, name);
+      add_table(table, name, types.tables[t]);
     }
     read_batch();
     if (workload_.tables.empty()) return std::move(out_);
@@ -104,12 +111,10 @@ class StatsResolver {
     return std::max(most, 1);
   }
 
-  /// A table's estimate is the sum over its shards; equal shards share it equally. A replicated
-  /// table is printed with the estimate of one replica.
+  /// A table's estimate is the sum over its shards or replicas; equal ones share it equally.
   [[nodiscard]] static double share_ms(const StatsTable& table) {
     if (!(table.perf.total_ms >= 0) || table.ranks.empty()) return 0;
-    const bool replicated = form_of(table.sharding) == "data_parallel";
-    return table.perf.total_ms / (replicated ? 1.0 : static_cast<double>(table.ranks.size()));
+    return table.perf.total_ms / static_cast<double>(table.ranks.size());
   }
 
   void sum_ranks() {
@@ -183,23 +188,6 @@ class StatsResolver {
     out_.topology = std::move(topology);
   }
 
-  /// The report does not print the dtype. fp32 where every table's fp32 weights fit the storage it
-  /// prints, else fp16.
-  void read_dtype() {
-    std::size_t too_large = 0;
-    for (const StatsTable& table : stats_.tables) {
-      const double fp32_gib =
-          static_cast<double>(table.rows) * static_cast<double>(table.dim) * 4 / kGib;
-      if (table.hbm_gib > 0 && fp32_gib > table.hbm_gib * 1.01) ++too_large;
-    }
-    dtype_ = too_large > 0 ? DType::fp16 : DType::fp32;
-    notes_.kept(
-        fmt::format("weights are taken as {}: the printed storage of {} of {} tables is "
-                    "{} their size in fp32",
-                    to_string(dtype_), too_large > 0 ? too_large : stats_.tables.size(),
-                    stats_.tables.size(), too_large > 0 ? "below" : "at least"));
-  }
-
   void read_batch() {
     std::int64_t batch = stats_.batch_per_rank;
     if (batch <= 0) {
@@ -210,7 +198,7 @@ class StatsResolver {
     workload_.global_batch = batch * ranks_;
   }
 
-  void add_table(const StatsTable& entry, const std::string& name) {
+  void add_table(const StatsTable& entry, const std::string& name, DType dtype) {
     const auto left_out = [&](const char* why) {
       notes_.warn(entry.line,
                   quoted_piece(entry.fqn) + " is left out of workload and layout: " + why,
@@ -229,7 +217,7 @@ class StatsResolver {
     table.dim = static_cast<std::int32_t>(entry.dim);
     table.dtype = entry.element_bytes == 4   ? DType::fp32
                   : entry.element_bytes == 2 ? DType::fp16
-                                             : dtype_;
+                                             : dtype;
     table.optimizer = make_optimizer(OptimizerKind::rowwise_adagrad);
     table.optimizer.per_shard = true;
     const std::size_t dot = entry.fqn.rfind('.');
@@ -247,19 +235,41 @@ class StatsResolver {
   }
 
   void add_features(const StatsTable& entry, const std::string& name) {
-    const double features = entry.features;
-    const double bags = std::max(1.0, std::round(entry.sum_num_poolings / features));
-    const double ids = entry.num_indices >= 0 ? entry.num_indices : entry.sum_pooling * bags;
+    // The sums are printed, not the features: bags are dealt out evenly, ids to every bag.
+    const auto bags = static_cast<std::int64_t>(
+        std::clamp(std::round(entry.sum_num_poolings), double(entry.features), 1e6));
+    const double a_feature = entry.sum_num_poolings / entry.features;
+    const double ids = entry.num_indices >= 0 ? entry.num_indices : entry.sum_pooling * a_feature;
     for (std::int32_t f = 0; f < entry.features; ++f) {
       Feature feature;
       feature.name = entry.features == 1 ? name : fmt::format("{}.{}", name, f);
       feature.table = static_cast<std::int32_t>(workload_.tables.size());
       feature.pooling = entry.pooled ? Pooling::sum : Pooling::sequence;
       feature.weighted = entry.weighted && entry.pooled;
-      feature.num_poolings = static_cast<std::int32_t>(std::min(bags, 1e6));
-      feature.hotness = hotness_with_mean(ids / features / bags);
+      feature.num_poolings =
+          static_cast<std::int32_t>(bags / entry.features + (f < bags % entry.features ? 1 : 0));
+      feature.hotness = hotness_with_mean(ids / static_cast<double>(bags));
       workload_.features.push_back(std::move(feature));
     }
+  }
+
+  /// Ranks are printed in ascending order. A column of grid_shard lies by rows over the ranks of
+  /// one host: ranks are taken in runs of `rows` different ones, as often as they occur. Which of
+  /// the equal columns a host has is not told and makes no difference.
+  static std::vector<std::int32_t> ranks_by_column(const std::vector<std::int32_t>& printed,
+                                                   std::int64_t rows) {
+    std::map<std::int32_t, std::int64_t> left;
+    for (const std::int32_t rank : printed) ++left[rank];
+    std::vector<std::int32_t> ranks;
+    while (!left.empty()) {
+      std::int64_t taken = 0;
+      for (auto it = left.begin(); it != left.end() && taken < rows; ++taken) {
+        ranks.push_back(it->first);
+        it = --it->second == 0 ? left.erase(it) : std::next(it);
+      }
+      if (taken < rows) return printed;  // of no host's shape
+    }
+    return ranks;
   }
 
   [[nodiscard]] std::optional<TablePlacement> place(const StatsTable& entry,
@@ -297,12 +307,13 @@ class StatsResolver {
     for (std::int64_t k = 0; k <= columns; ++k) {
       placement.column_cuts.push_back(static_cast<std::int32_t>(std::min(entry.dim, width * k)));
     }
-    // Ranks are printed column by column.
-    placement.owners.assign(entry.ranks.size(), 0);
+    const std::vector<std::int32_t> ranks =
+        columns > 1 && rows > 1 ? ranks_by_column(entry.ranks, rows) : entry.ranks;
+    placement.owners.assign(ranks.size(), 0);
     for (std::int64_t k = 0; k < columns; ++k) {
       for (std::int64_t j = 0; j < rows; ++j) {
         placement.owners[static_cast<std::size_t>(j * columns + k)] =
-            entry.ranks[static_cast<std::size_t>(k * rows + j)];
+            ranks[static_cast<std::size_t>(k * rows + j)];
       }
     }
     if (cluster == ClusterType::RB && (form == "table_row_wise" || form == "grid_shard")) {
@@ -324,7 +335,6 @@ class StatsResolver {
   ImportNotes& notes_;
   std::int32_t ranks_ = 0;
   std::size_t shards_ = 0;
-  DType dtype_ = DType::fp32;
   Workload workload_;
   Layout layout_;
   ImportedPlan out_;

@@ -34,6 +34,66 @@ std::int32_t rank_in_name(const std::string& file) {
   return -1;
 }
 
+std::int64_t first_work_ns(const RankTrace& trace) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (const GpuWork& work : trace.work) first = std::min(first, work.start_ns);
+  return first;
+}
+
+/// A profiler that traces in cycles writes a file a cycle: each rank's latest stands for it.
+void keep_latest(std::vector<RankTrace>& ranks, ImportNotes& notes) {
+  std::map<std::int32_t, std::size_t> latest;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].rank < 0 || ranks[r].world_size < 2) return;
+    const auto [entry, fresh] = latest.emplace(ranks[r].rank, r);
+    if (!fresh && first_work_ns(ranks[r]) >= first_work_ns(ranks[entry->second])) {
+      entry->second = r;
+    }
+  }
+  if (latest.size() == ranks.size()) return;
+  notes.warn(0,
+             fmt::format("{} files are of ranks that another file is of: the latest of each rank "
+                         "is kept",
+                         ranks.size() - latest.size()),
+             "one file a rank; name those of another cycle alone");
+  std::vector<RankTrace> kept;
+  for (const auto& [rank, index] : latest) kept.push_back(std::move(ranks[index]));
+  ranks = std::move(kept);
+}
+
+/// "report_10" after "report_2": numbers inside names by their size, where names differ in nothing
+/// else.
+void order_by_names(std::vector<RankTrace>& ranks) {
+  const auto is_digit = [](char letter) {
+    return std::isdigit(static_cast<unsigned char>(letter)) != 0;
+  };
+  const auto parts = [&](const std::string& file) {
+    std::pair<std::string, std::vector<std::string>> found;
+    for (std::size_t i = 0; i < file.size(); ++i) {
+      const bool digit = is_digit(file[i]);
+      if (digit && (i == 0 || !is_digit(file[i - 1]))) {
+        found.first += '0';
+        found.second.emplace_back();
+      }
+      if (!digit) found.first += file[i];
+      if (digit && (file[i] != '0' || !found.second.back().empty())) found.second.back() += file[i];
+    }
+    return found;
+  };
+  const auto first = parts(ranks.front().file);
+  for (const RankTrace& trace : ranks) {
+    if (parts(trace.file).first != first.first) return;
+  }
+  std::stable_sort(ranks.begin(), ranks.end(), [&](const RankTrace& a, const RankTrace& b) {
+    const auto left = parts(a.file).second;
+    const auto right = parts(b.file).second;
+    return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end(),
+                                        [](const std::string& x, const std::string& y) {
+                                          return x.size() != y.size() ? x.size() < y.size() : x < y;
+                                        });
+  });
+}
+
 /// Class of a collective for matching ranks: its name up to the protocol.
 std::string collective_class(const std::string& name) {
   for (const char* piece : {"AllReduce", "SendRecv", "AllToAll", "Alltoall", "ReduceScatter",
@@ -121,11 +181,12 @@ void find_waiting(const std::vector<RankTrace>& ranks, const MatchedCollectives&
 }
 
 void number_ranks(std::vector<RankTrace>& ranks, ImportNotes& notes) {
-  std::map<std::int32_t, int> used;
   for (RankTrace& trace : ranks) {
     if (trace.rank < 0) trace.rank = rank_in_name(trace.file);
-    ++used[trace.rank];
   }
+  keep_latest(ranks, notes);
+  std::map<std::int32_t, int> used;
+  for (const RankTrace& trace : ranks) ++used[trace.rank];
   if (ranks.size() == 1 && ranks.front().rank < 0) ranks.front().rank = 0;
   const bool sound = std::all_of(used.begin(), used.end(), [](const auto& entry) {
     return entry.first >= 0 && entry.second == 1;
@@ -133,6 +194,7 @@ void number_ranks(std::vector<RankTrace>& ranks, ImportNotes& notes) {
   if (!sound && ranks.size() > 1) {
     notes.warn(0, "the traces do not name their ranks (or twice the same): numbered in their order",
                "distributedInfo with \"rank\", or rank-N in the file's name");
+    order_by_names(ranks);
     for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].rank = static_cast<std::int32_t>(r);
   }
   std::sort(ranks.begin(), ranks.end(),

@@ -31,7 +31,7 @@ class RankPlacer {
     for (std::size_t n = 0; n < rules_.size(); ++n) {
       rules_[n] = map.kernel(trace.names.text(static_cast<std::uint32_t>(n)));
     }
-    steps_ = trace_steps(trace);
+    steps_ = trace_steps(trace, map);
     const std::vector<CollectiveCall>& calls = trace.collectives;
     for (std::size_t c = 0; c < calls.size(); ++c) {
       if (calls[c].correlation != 0) by_correlation_.emplace(calls[c].correlation, c);

@@ -85,6 +85,7 @@ struct RankTrace {
   std::int32_t world_size = 0;
   std::int32_t host_gpus = 0;  ///< GPUs of the profiled host; 0: the file does not say
   std::string device_name;
+  std::int64_t clock_utc_ns = 0;  ///< when its clock stood at 0; 0: the file does not say
   std::vector<GpuWork> work;
   std::vector<CpuRange> calls;   ///< API calls
   std::vector<CpuRange> ranges;  ///< annotations, steps included

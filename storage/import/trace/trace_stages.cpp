@@ -85,7 +85,7 @@ class TraceArranger {
     out_.start_ns = std::numeric_limits<std::int64_t>::max();
     out_.end_ns = std::numeric_limits<std::int64_t>::min();
     for (const RankTrace& trace : out_.ranks) {
-      for (const TraceStep& step : trace_steps(trace)) {
+      for (const TraceStep& step : trace_steps(trace, map_)) {
         if (static_cast<std::int64_t>(steps.size()) >= kMostSteps) break;
         auto [entry, fresh] = steps.emplace(step.number, Iteration{});
         Iteration& one = entry->second;
@@ -101,8 +101,9 @@ class TraceArranger {
     if (out_.start_ns > out_.end_ns) out_.start_ns = out_.end_ns = 0;
     if (steps.empty() && out_.end_ns > out_.start_ns) {
       steps[0] = Iteration{0, 0, out_.start_ns, out_.end_ns};
-      notes_.warn(0, "the traces mark no steps: everything is taken as one iteration",
-                  "ProfilerStep#N (torch.profiler's step())");
+      notes_.warn(
+          0, "the traces mark no steps: everything is taken as one iteration",
+          "ProfilerStep#N (torch.profiler's step()), or ranges that --kernel-map calls steps");
     }
     for (auto& [number, step] : steps) {
       out_.start_ns = std::min(out_.start_ns, step.start_ns);
@@ -123,7 +124,7 @@ class TraceArranger {
     for (std::size_t r = 0; r < out_.ranks.size(); ++r) {
       const RankTrace& trace = out_.ranks[r];
       const std::int64_t offset_ns = out_.totals[r].offset_ns;
-      const auto steps = static_cast<std::int64_t>(trace_steps(trace).size());
+      const auto steps = static_cast<std::int64_t>(trace_steps(trace, map_).size());
       out_.totals[r] = trace_totals(trace, out_.places[r], out_.from_steps ? steps : 1);
       out_.totals[r].offset_ns = offset_ns;
       outside += std::count_if(out_.places[r].begin(), out_.places[r].end(),
@@ -134,7 +135,7 @@ class TraceArranger {
                   fmt::format("{} pieces of GPU work were launched outside every step: kept as "
                               "activity, in no stage",
                               outside),
-                  "work inside ProfilerStep#N");
+                  "work inside a step");
     }
     out_.unmapped = unmapped_names(out_.ranks, out_.places);
     out_.hot_rank = index_of_most([](const TraceRank& one) { return one.embedding_ms; });

@@ -75,7 +75,7 @@ struct ImportedTrace {
   std::int32_t hot_rank = 0;     ///< index: most embedding work (time)
   std::int32_t most_bytes = 0;   ///< index: most bytes sent
   std::int32_t most_ids = 0;     ///< index: most ids looked up
-  bool from_steps = false;       ///< iterations come from ProfilerStep#N
+  bool from_steps = false;       ///< iterations come from marked steps
 };
 
 /// Ranks without a number get one by their file's name, else by their order. `fast_domain`: how

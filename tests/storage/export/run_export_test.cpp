@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <regex>
@@ -39,6 +40,40 @@ TEST(RunExport, WritesOneFileARankAsHolisticTraceAnalysisReadsThem) {
               testing::HasSubstr("\"cat\": \"user_annotation\", \"name\": \"ProfilerStep#2\""));
   EXPECT_THAT(text, testing::HasSubstr("\"cat\": \"kernel\""));
   EXPECT_THAT(text, testing::HasSubstr("\"mode\": \"emulated\""));
+}
+
+/// Fewer open files than ranks while it lives.
+class FewFiles {
+ public:
+  explicit FewFiles(rlim_t most) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit few{most, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FewFiles(const FewFiles&) = delete;
+  FewFiles& operator=(const FewFiles&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(RunExport, WritesMoreRanksThanFilesMayBeOpen) {
+  const test::TempDirectory directory;
+  Session session = Session::create(directory.file("s.shardscope")).value();
+  SessionWriter writer(session);
+  RunInfo info = test::sample_run();
+  info.ranks = 100;
+  const std::int64_t run = writer.begin_run(info).value();
+  writer.iterations(run, test::sample_iterations(2));
+  ASSERT_TRUE(writer.end_run(run, RunSummary{}));
+  const FewFiles limit(64);
+  const auto files = export_perfetto(session, run, directory.file("traces") + "/");
+  ASSERT_TRUE(files) << to_string(files.error());
+  ASSERT_EQ(files->size(), 100U);
+  const std::string text = *test_data::read_file(files->back());
+  EXPECT_THAT(text, testing::HasSubstr("ProfilerStep#1"));
+  EXPECT_THAT(text, testing::EndsWith("\n]}\n"));
 }
 
 TEST(RunExport, IsReadBackAsATraceOfAllRanks) {

@@ -1,9 +1,15 @@
 #include "storage/import/nsys_import.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "storage/import/import_files.hpp"
+#include "storage/import/import_kind.hpp"
 #include "storage/sqlite/database.hpp"
 #include "tests/shared_data.hpp"
 #include "tests/storage/temp_directory.hpp"
@@ -55,6 +61,158 @@ TEST(NsysImport, MergesSeveralFiles) {
                                      built_in_kernel_map(), {});
   ASSERT_TRUE(imported) << to_string(imported.error());
   EXPECT_EQ(imported->trace->ranks.size(), 2U);
+}
+
+struct Kernel {
+  std::int64_t pid = 0;
+  int device = 0;
+  int correlation = 0;
+  int thread = 0;
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+};
+
+/// Kernels with their launches, and a step around all of a thread's.
+void write_export(const std::string& path, const std::vector<Kernel>& kernels,
+                  std::int64_t utc_ns = 0) {
+  Database database = Database::open(path, Database::Open::create).value();
+  std::string sql = R"sql(
+    CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+    INSERT INTO StringIds VALUES (1, 'ampere_sgemm_64x32'), (2, 'cudaLaunchKernel_v7000');
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER,
+      contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER,
+      demangledName INTEGER);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER,
+      correlationId INTEGER, nameId INTEGER);
+    CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, text TEXT, globalTid INTEGER);
+    CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);
+  )sql";
+  if (utc_ns > 0) {
+    sql += fmt::format("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES ({});", utc_ns);
+  }
+  for (const Kernel& one : kernels) {
+    const std::int64_t pid = one.pid << 24;
+    sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({},{},{},1,7,{},{},1);",
+                       one.start, one.end, one.device, one.correlation, pid);
+    sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES ({},{},{},{},2);",
+                       one.start - 5, one.start - 3, pid + one.thread, one.correlation);
+    sql += fmt::format("INSERT INTO NVTX_EVENTS VALUES ({},{},'train_step {}',{});", one.start - 9,
+                       one.end, one.start / 1000, pid + one.thread);
+  }
+  const Status made = database.execute(sql);
+  EXPECT_TRUE(made) << to_string(made.error());
+}
+
+Imported imported_nsys(const std::vector<std::string>& paths,
+                       const KernelMap& map = built_in_kernel_map()) {
+  auto imported = import_files(ImportKind::nsys, paths, {}, map, {});
+  EXPECT_TRUE(imported) << to_string(imported.error());
+  return std::move(imported).value();
+}
+
+TEST(NsysImport, TakesEachGpuOfOneProcessAsARank) {
+  const test::TempDirectory directory;
+  const std::string path = directory.file("host.sqlite");
+  write_export(path, {{77, 1, 1, 21, 1000, 1100},
+                      {77, 0, 2, 20, 1010, 1030},
+                      {77, 1, 3, 21, 2000, 2100},
+                      {77, 0, 4, 20, 2010, 2030}});
+  const Imported imported = imported_nsys({path});
+  const ImportedTrace& trace = *imported.trace;
+  ASSERT_EQ(trace.ranks.size(), 2U);
+  EXPECT_EQ(trace.ranks[0].work.front().device, 0);
+  EXPECT_EQ(trace.ranks[1].work.front().device, 1);
+  EXPECT_EQ(trace.ranks[0].calls.size(), 2U);
+  ASSERT_EQ(trace.ranks[1].ranges.size(), 2U) << "a range belongs to its thread's device alone";
+}
+
+TEST(NsysImport, TakesAStrayContextOnAnotherGpuAsTheSameRank) {
+  const test::TempDirectory directory;
+  std::vector<Kernel> kernels = {{77, 0, 1, 5, 10, 12}};
+  for (int i = 0; i < 30; ++i) kernels.push_back({77, 3, i + 2, 5, 100 + i * 10, 105 + i * 10});
+  const std::string path = directory.file("rank.sqlite");
+  write_export(path, kernels);
+  const Imported imported = imported_nsys({path});
+  ASSERT_EQ(imported.trace->ranks.size(), 1U);
+  EXPECT_EQ(imported.trace->ranks[0].work.size(), 31U);
+}
+
+TEST(NsysImport, NumbersProcessesByTheirGpu) {
+  const test::TempDirectory directory;
+  const std::string path = directory.file("host.sqlite");
+  write_export(path, {{90, 0, 1, 1, 500, 600}, {80, 1, 1, 1, 100, 200}});
+  const Imported imported = imported_nsys({path});
+  ASSERT_EQ(imported.trace->ranks.size(), 2U);
+  EXPECT_EQ(imported.trace->ranks[0].work.front().device, 0);
+}
+
+TEST(NsysImport, NumbersFilesByTheNumbersInTheirNames) {
+  const test::TempDirectory directory;
+  std::vector<std::string> paths;
+  for (const char* name : {"report_0.sqlite", "report_10.sqlite", "report_2.sqlite"}) {
+    paths.push_back(directory.file(name));
+    write_export(paths.back(), {{1, 0, 1, 1, 100, 200}});
+  }
+  const Imported imported = imported_nsys(paths);
+  ASSERT_EQ(imported.trace->ranks.size(), 3U);
+  EXPECT_THAT(imported.trace->ranks[1].file, testing::EndsWith("report_2.sqlite"));
+  EXPECT_THAT(imported.trace->ranks[2].file, testing::EndsWith("report_10.sqlite"));
+}
+
+TEST(NsysImport, AlignsFilesByTheirStartTimes) {
+  const test::TempDirectory directory;
+  const std::vector<std::string> paths = {directory.file("a_rank0.sqlite"),
+                                          directory.file("a_rank1.sqlite")};
+  write_export(paths[0], {{1, 0, 1, 1, 100, 200}}, 1'700'000'000'000'000'000);
+  write_export(paths[1], {{1, 0, 1, 1, 100, 200}}, 1'700'000'000'000'005'000);
+  const Imported imported = imported_nsys(paths);
+  ASSERT_EQ(imported.trace->ranks.size(), 2U);
+  EXPECT_EQ(imported.trace->ranks[1].work[0].start_ns - imported.trace->ranks[0].work[0].start_ns,
+            5000);
+}
+
+TEST(NsysImport, OpensADirectoryOfExports) {
+  const test::TempDirectory directory;
+  write_export(directory.file("a_rank0.sqlite"), {{1, 0, 1, 1, 100, 200}});
+  write_export(directory.file("a_rank1.sqlite"), {{1, 0, 1, 1, 100, 200}});
+  const std::string folder = std::filesystem::path(directory.file("x")).parent_path().string();
+  const auto kind = recognise(folder);
+  ASSERT_TRUE(kind);
+  EXPECT_EQ(*kind, ImportKind::nsys);
+  EXPECT_EQ(imported_nsys({folder}).trace->ranks.size(), 2U);
+}
+
+TEST(NsysImport, TakesStepsFromRangesThatTheMapCallsSteps) {
+  const test::TempDirectory directory;
+  const std::string path = directory.file("steps.sqlite");
+  write_export(path, {{1, 0, 1, 1, 1000, 1100}, {1, 0, 2, 1, 2000, 2100}});
+  const auto map = parse_kernel_map("range train_step step", "map");
+  ASSERT_TRUE(map);
+  const Imported imported = imported_nsys({path}, *map);
+  ASSERT_EQ(imported.trace->iterations.size(), 2U);
+  EXPECT_EQ(imported.trace->iterations[0].index, 1);
+  EXPECT_EQ(imported.trace->iterations[1].index, 2);
+  EXPECT_EQ(imported.trace->places[0][1].iteration, 2);
+}
+
+TEST(NsysImport, KeepsGraphsThatWereTracedAsAWhole) {
+  const test::TempDirectory directory;
+  const std::string path = directory.file("graphs.sqlite");
+  {
+    Database database = Database::open(path, Database::Open::create).value();
+    ASSERT_TRUE(database.execute(R"sql(
+      CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+      CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER,
+        contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER,
+        graphId INTEGER);
+      INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (100, 300, 0, 1, 7, 1, 0, 5);
+    )sql"));
+  }
+  const Imported imported = imported_nsys({path});
+  ASSERT_EQ(imported.trace->unmapped.size(), 1U);
+  EXPECT_EQ(imported.trace->unmapped[0].name, "CUDA graph 5");
+  EXPECT_THAT(imported.notes.warnings().front().expected,
+              testing::HasSubstr("--cuda-graph-trace=node"));
 }
 
 TEST(NsysImport, ReadsARealExport) {

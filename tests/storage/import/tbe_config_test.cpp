@@ -46,6 +46,35 @@ TEST(TbeConfig, ReadsSpecsAndSharedTables) {
   EXPECT_EQ(workloads->front().features[2].table, 1);
 }
 
+TEST(TbeConfig, TakesSizesByFeatureWhereFeaturesShareTables) {
+  ImportNotes notes("tbe.json");
+  const auto workloads = read_tbe_configs(
+      R"({"T": 3, "E": 683, "D": 64, "mixed_dim": true, "weighted": false, "Es": [1000, 1000, 50],
+          "Ds": [128, 128, 32], "feature_table_map": [0, 0, 1], "embedding_specs": null,
+          "batch_params": {"B": 16}, "pooling_params": {"L": 3, "sigma_L": 2},
+          "indices_params": {"heavy_hitters": []}})",
+      notes);
+  ASSERT_TRUE(workloads) << to_string(workloads.error());
+  const Workload& workload = workloads->front();
+  ASSERT_EQ(workload.tables.size(), 2U);
+  EXPECT_EQ(workload.tables[1].rows, 50);
+  EXPECT_EQ(workload.tables[1].dim, 32);
+  ASSERT_EQ(workload.features.size(), 3U);
+  EXPECT_EQ(workload.features[2].table, 1);
+  EXPECT_THAT(notes.warnings(), testing::Contains(testing::Field(
+                                    &ImportNote::message, testing::HasSubstr("sigma_L = 2"))));
+}
+
+TEST(TbeConfig, SaysThatMixedDimsAreNotListed) {
+  ImportNotes notes("tbe.json");
+  ASSERT_TRUE(read_tbe_configs(
+      R"({"T": 3, "E": 683, "D": 64, "mixed_dim": true, "batch_params": {"B": 16},
+          "pooling_params": {"L": 3}, "indices_params": {}})",
+      notes));
+  EXPECT_THAT(notes.warnings(),
+              testing::Contains(testing::Field(&ImportNote::expected, testing::HasSubstr("Ds"))));
+}
+
 TEST(TbeConfig, ReadsTheOperatorList) {
   SHARDSCOPE_SHARED_DATA(text, "traces/split_table_batched_embeddings_ops.json");
   ImportNotes notes("ops.json");

@@ -118,6 +118,19 @@ TEST(Kineto, KeepsSplitsByPeerAndTellsLinksApart) {
   EXPECT_DOUBLE_EQ(one.totals[0].intra_bytes, 120) << "the topology's fast domain counts";
 }
 
+TEST(Kineto, KeepsTheLatestOfSeveralCyclesOfARank) {
+  ImportNotes notes("trace");
+  std::vector<RankTrace> ranks;
+  for (const int late_us : {0, 5000, 0, 5000}) {
+    ranks.push_back(read_trace(small_trace(ranks.size() < 2 ? 0 : 1, late_us), notes));
+  }
+  ranks[1].file = "later";
+  const ImportedTrace trace = arrange_trace(std::move(ranks), built_in_kernel_map(), notes);
+  ASSERT_EQ(trace.ranks.size(), 2U);
+  EXPECT_EQ(trace.ranks[0].file, "later");
+  EXPECT_THAT(notes.warnings().front().message, testing::HasSubstr("latest of each rank"));
+}
+
 TEST(Kineto, KeepsNanosecondsOfAbsoluteTimes) {
   ImportNotes notes("trace");
   const RankTrace trace = read_trace(

@@ -144,6 +144,75 @@ TEST(TorchrecStats, MakesAWorkloadWithTheReportsIdsAndBags) {
   EXPECT_FALSE(has_errors(check(workload, *plan->topology, *plan->layout, Executor::torchrec)));
 }
 
+// Lines as TorchRec 1.9.2 prints them for 16 ranks on hosts of 8, blanks collapsed.
+const std::string kForms =
+    "# FQN Sharding Compute Kernel Perf (ms) Storage (HBM, DDR, SSD) Cache Load Factor "
+    "Sum Pooling Factor Sum Num Poolings Num Indices Output Weighted Sharder Features "
+    "Emb Dim (CW Dim) Hash Size Ranks #\n"
+    "# s.ebc.copied DP dense 7.345 (0.2,0,0.4,7,0) (0.205 GB, 0.0 GB, 0.0 GB) None 9.5 3.0 18.0 "
+    "pooled unweighted EmbeddingBagCollectionSharder 2 64 50000 0-15 #\n"
+    "# s.ebc.grid GS fused 1.866 (0.08,0.7,0.2,0.9,0) (0.063 GB, 0.0 GB, 0.0 GB) None 1.0 1.0 1.0 "
+    "pooled unweighted EmbeddingBagCollectionSharder 1 96 (32) 1000 "
+    "0,0,1,1,2,2,3,3,4,4,5,5,6,6,7,7,8-15 #\n"
+    "# s.ebc.cached RW fused_uvm_caching 108.829 (13,20,26,50,0) (0.842 GB, 2.861 GB, 0.0 GB) None "
+    "1.0 1.0 1.0 pooled unweighted EmbeddingBagCollectionSharder 1 256 3000000 0-15 #\n"
+    "# s.ebc.half TW fused 20.0 (1,2,3,4,0) (1.485 GB, 0.0 GB, 0.0 GB) None 1.0 1.0 1.0 pooled "
+    "unweighted EmbeddingBagCollectionSharder 1 256 3000000 8 #\n"
+    "# Batch Size: 1024 #\n";
+
+TEST(TorchrecStats, SharesTheSumOverReplicasAmongThem) {
+  ImportNotes notes("report");
+  const auto stats = read_torchrec_stats(kForms, notes);
+  ASSERT_TRUE(stats);
+  const auto plan = resolve_torchrec_stats(*stats, {}, notes);
+  ASSERT_TRUE(plan && plan->layout);
+  // 7.345 / 16 + 1.866 / 24 + 108.829 / 16, and the grid's second column on the first host.
+  EXPECT_NEAR(plan->estimate->rank_ms[15], 7.338, 0.001);
+  EXPECT_NEAR(plan->estimate->rank_ms[0], 7.416, 0.001);
+}
+
+TEST(TorchrecStats, LaysAGridsColumnsOverHosts) {
+  ImportNotes notes("report");
+  const auto stats = read_torchrec_stats(kForms, notes);
+  ASSERT_TRUE(stats);
+  const auto plan = resolve_torchrec_stats(*stats, {}, notes);
+  ASSERT_TRUE(plan && plan->layout);
+  const TablePlacement& grid = plan->layout->tables[1];
+  ASSERT_EQ(grid.row_shards, 8);
+  ASSERT_EQ(grid.owners.size(), 24U);
+  for (std::int32_t row = 0; row < 8; ++row) {
+    for (std::size_t column = 0; column < 3; ++column) {
+      EXPECT_EQ(grid.owners[static_cast<std::size_t>(row) * 3 + column],
+                row + (column == 2 ? 8 : 0))
+          << row << ' ' << column;
+    }
+  }
+}
+
+TEST(TorchrecStats, TellsHalfPrecisionTableByTableAndCountsStorageOutsideHbm) {
+  ImportNotes notes("report");
+  const auto stats = read_torchrec_stats(kForms, notes);
+  ASSERT_TRUE(stats);
+  const auto plan = resolve_torchrec_stats(*stats, {}, notes);
+  ASSERT_TRUE(plan && plan->workload);
+  EXPECT_EQ(plan->workload->tables[2].dtype, DType::fp32) << "2.861 GB of it lie in host memory";
+  EXPECT_EQ(plan->workload->tables[3].dtype, DType::fp16);
+}
+
+TEST(TorchrecStats, DealsBagsOutAsTheReportSumsThem) {
+  ImportNotes notes("report");
+  const auto stats = read_torchrec_stats(kForms, notes);
+  ASSERT_TRUE(stats);
+  const auto plan = resolve_torchrec_stats(*stats, {}, notes);
+  ASSERT_TRUE(plan && plan->workload);
+  const std::vector<Feature>& features = plan->workload->features;
+  EXPECT_EQ(features[0].num_poolings + features[1].num_poolings, 3);
+  double ids = 0;
+  for (const Feature& one : {features[0], features[1]})
+    ids += one.hotness.mean() * one.num_poolings;
+  EXPECT_DOUBLE_EQ(ids, 18);
+}
+
 void expect_the_production_plan(const ImportedPlan& plan) {
   ASSERT_TRUE(plan.layout);
   EXPECT_EQ(plan.layout->tables.size(), 1935U);
@@ -169,6 +238,17 @@ TEST(TorchrecStats, SumsTheProductionPlansRanksFromItsTables) {
     EXPECT_NEAR(plan->estimate->rank_ms[rank], plan->estimate->printed_rank_ms[rank], 0.5) << rank;
   }
   EXPECT_EQ(plan->workload->global_batch, 2560 * 96);
+  const auto csv =
+      test_data::read_file(test_data::shared_path("plans/torchrec_prod_plan_1935.csv"));
+  if (!csv) return;
+  const auto sections = read_torchrec_stats_csv(*csv, notes);
+  ASSERT_TRUE(sections);
+  std::size_t same = 0;
+  for (std::size_t t = 0; t < sections->tables.size(); ++t) {
+    const bool single = plan->workload->tables[t].dtype == DType::fp32;
+    same += single == (sections->tables[t].element_bytes == 4) ? 1 : 0;
+  }
+  EXPECT_GE(same, 1929U) << "of 1935, where the CSV's types were told by hand";
 }
 
 TEST(TorchrecStats, ReadsTheProductionPlansCsv) {
