@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/codec_tuning.hpp"
+#include "app/gpu_codec_rates.hpp"
 #include "engine/codec/table_profile.hpp"
 #include "layout/names.hpp"
 #include "planner/bound_class.hpp"
@@ -39,8 +40,27 @@ class TableMeter {
     return {};
   }
 
-  [[nodiscard]] engine::VectorSample sample(std::size_t table, ClusterType cluster) const {
-    return engine::sample_vectors(inputs_.workload, table, cluster, batch_, seed_, kMostSampled);
+  /// The last one is kept: bound and profiles of a table look at the same vectors.
+  [[nodiscard]] const engine::VectorSample& sample(std::size_t table, ClusterType cluster) {
+    if (!sampled_ || sampled_->first != std::pair(table, cluster)) {
+      sampled_.emplace(
+          std::pair(table, cluster),
+          engine::sample_vectors(inputs_.workload, table, cluster, batch_, seed_, kMostSampled));
+    }
+    return sampled_->second;
+  }
+
+  /// Bound of the table's class; tables with equal traffic once.
+  [[nodiscard]] double class_bound(std::size_t table, ClusterType cluster) {
+    const auto known = std::find_if(bounds_.begin(), bounds_.end(), [&](const KnownBound& one) {
+      return one.cluster == cluster && same_traffic(one.table, table);
+    });
+    if (known != bounds_.end()) return known->bound;
+    const ClassBounds classes;
+    const double blur = engine::homogenization(sample(table, cluster), classes.base);
+    const double bound = classes.of(bound_class(inputs_.workload.tables[table].rows, blur));
+    bounds_.push_back({table, cluster, bound});
+    return bound;
   }
 
   /// Profiles of the specs on the table's vectors in that cluster, under its name.
@@ -53,6 +73,7 @@ class TableMeter {
         engine::measure_profiles(sample(table, cluster), name_of_table(table), specs, kSecondsEach);
     if (!measured) return fail(measured.error());
     for (CodecProfile& profile : *measured) profile.cluster = cluster;
+    if (has_gpus(inputs_.topology)) take_gpu_rates(inputs_.topology.gpu, *measured);
     known_.push_back({table, cluster, specs, *measured});
     return measured;
   }
@@ -69,6 +90,12 @@ class TableMeter {
     ClusterType cluster = ClusterType::RB;
     std::vector<engine::CodecSpec> specs;
     std::vector<CodecProfile> profiles;
+  };
+
+  struct KnownBound {
+    std::size_t table = 0;
+    ClusterType cluster = ClusterType::RB;
+    double bound = 0;
   };
 
   [[nodiscard]] const std::string& name_of_table(std::size_t table) const {
@@ -133,6 +160,8 @@ class TableMeter {
   engine::RankBatch batch_;
   std::chrono::steady_clock::time_point begin_;
   std::vector<Known> known_;
+  std::vector<KnownBound> bounds_;
+  std::optional<std::pair<std::pair<std::size_t, ClusterType>, engine::VectorSample>> sampled_;
 };
 
 Status refuse_without_codecs(const Inputs& inputs, const CodecRequest& request,
@@ -150,20 +179,10 @@ Status refuse_without_codecs(const Inputs& inputs, const CodecRequest& request,
   return {};
 }
 
-/// The table's bound under the request, and the kinds to look at.
-double bound_of(const TableMeter& meter, const Inputs& inputs, const CodecRequest& request,
-                std::size_t table, ClusterType cluster) {
-  if (request.codec != "auto") return request.bound;
-  const ClassBounds classes;
-  const double blur = engine::homogenization(meter.sample(table, cluster), classes.base);
-  return classes.of(bound_class(inputs.workload.tables[table].rows, blur));
-}
-
 /// 16-bit values are read and written at the speed of memory.
 CodecProfile half_profile(const std::string& codec, const Gpu& gpu) {
   CodecProfile profile{.codec = codec, .ratio = 2};
-  constexpr double kBytesMoved = 6.0 / 4;  // a value read, its half written
-  const double rate = gpu.memory_bytes_per_s.value * gpu.stream_efficiency.value / kBytesMoved;
+  const double rate = conversion_bytes_per_s(codec, gpu);
   profile.by_size = {{1, rate, rate}};
   return profile;
 }
@@ -218,7 +237,8 @@ Status allow_codecs(const Inputs& inputs, const CodecRequest& request, std::uint
   for (std::size_t t = 0; t < inputs.workload.tables.size(); ++t) {
     std::vector<ClusterType> clusters = {ClusterType::UB};
     if (meter.is_pooled_table(t)) clusters.insert(clusters.begin(), ClusterType::RB);
-    const double bound = bound_of(meter, inputs, request, t, clusters.front());
+    const double bound =
+        request.codec == "auto" ? meter.class_bound(t, clusters.front()) : request.bound;
     std::vector<engine::CodecSpec> specs = engine::specs_at(kinds, bound);
     for (engine::CodecSpec& spec : specs) spec.relative = !request.absolute;
     if (!allowed.backward.empty()) specs.push_back(*back);

@@ -144,7 +144,8 @@ Result<Prediction> predict(const Workload& workload, const Topology& topology, c
     prediction.critical_work = input.schedule.steps[step].work;
   }
   const TrustJudgement judgement =
-      judge_trust(topology, reader >= prediction.simulation.iteration_s);
+      with_codec_trust(judge_trust(topology, reader >= prediction.simulation.iteration_s), topology,
+                       layout, options.codecs);
   prediction.trust = judgement.trust;
   prediction.ask = judgement.ask;
   prediction.reason = judgement.reason;

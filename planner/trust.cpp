@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace shardscope {
 
 namespace {
@@ -45,6 +47,33 @@ TrustJudgement judge_trust(const Topology& topology, bool reader_paces) {
             fmt::format("Efficiencies of {} are taken over from other GPUs", gpu.name)};
   }
   return {Trust::ok, "", "Constants are measured or fitted on this kind of machine"};
+}
+
+TrustJudgement with_codec_trust(TrustJudgement judgement, const Topology& topology,
+                                const Layout& layout, const std::vector<CodecProfile>& codecs) {
+  const auto is_published = [&](const CodecSlot& slot) {
+    return slot.name != "raw" &&
+           std::any_of(codecs.begin(), codecs.end(), [&](const CodecProfile& one) {
+             return one.codec == slot.name && one.origin == Origin::published;
+           });
+  };
+  for (std::size_t t = 0; t < layout.tables.size(); ++t) {
+    if (layout.tables[t].cluster == ClusterType::DP) continue;
+    const CodecSlots& slots = layout.codecs_of(t);
+    const CodecSlot* found = nullptr;
+    for (const CodecSlot* slot : {&slots.forward_intra, &slots.forward_inter, &slots.backward_intra,
+                                  &slots.backward_inter}) {
+      if (is_published(*slot)) found = slot;
+    }
+    if (found == nullptr) continue;
+    if (judgement.trust == Trust::ok) judgement.trust = Trust::extrapolated;
+    judgement.reason += fmt::format(
+        ". How fast {} runs on {} is unmeasured: a published figure of such a codec on another GPU "
+        "stands for it, and the engine runs codecs on CPUs alone",
+        found->name, topology.gpu.name);
+    return judgement;
+  }
+  return judgement;
 }
 
 double reader_seconds(const Workload& workload, const Topology& topology) {

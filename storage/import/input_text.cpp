@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "storage/import/unpack.hpp"
 
@@ -59,6 +60,29 @@ void append_utf8(std::string& out, std::uint32_t code) {
   }
 }
 
+struct Utf16 {
+  bool little = true;
+  std::size_t mark = 0;  ///< bytes of its byte order mark
+};
+
+/// By the byte order mark, else by every second byte of its beginning being 0.
+std::optional<Utf16> utf16_of(std::string_view bytes) {
+  if (bytes.starts_with("\xff\xfe")) return Utf16{true, 2};
+  if (bytes.starts_with("\xfe\xff")) return Utf16{false, 2};
+  constexpr std::size_t kLookedAt = 512;
+  const std::size_t count = std::min(bytes.size(), kLookedAt) / 2;
+  std::size_t even = 0, odd = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    even += bytes[2 * i] == '\0' ? 1 : 0;
+    odd += bytes[2 * i + 1] == '\0' ? 1 : 0;
+  }
+  constexpr std::size_t kLeast = 8;
+  const bool little = odd > even;
+  const std::size_t zeros = little ? odd : even;
+  const bool wide = count >= kLeast && zeros * 10 >= count * 9 && (little ? even : odd) == 0;
+  return wide ? std::optional(Utf16{little, 0}) : std::nullopt;
+}
+
 std::string from_utf16(std::string_view bytes, bool little) {
   std::string out;
   out.reserve(bytes.size() / 2);
@@ -67,7 +91,7 @@ std::string from_utf16(std::string_view bytes, bool little) {
     const auto b = static_cast<unsigned char>(bytes[at + 1]);
     return static_cast<std::uint32_t>(little ? a | (b << 8) : b | (a << 8));
   };
-  for (std::size_t at = 2; at + 1 < bytes.size(); at += 2) {
+  for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
     std::uint32_t code = unit(at);
     if (code >= 0xd800 && code < 0xdc00 && at + 3 < bytes.size()) {
       const std::uint32_t low = unit(at + 2);
@@ -104,10 +128,9 @@ void remove_colours(std::string& text) {
 }  // namespace
 
 std::string decoded_text(std::string bytes, ImportNotes& notes) {
-  const bool little = bytes.starts_with("\xff\xfe");
-  if (little || bytes.starts_with("\xfe\xff")) {
+  if (const auto wide = utf16_of(bytes)) {
     notes.warn(0, "the text is UTF-16 and was turned into UTF-8", "UTF-8");
-    bytes = from_utf16(bytes, little);
+    bytes = from_utf16(std::string_view(bytes).substr(wide->mark), wide->little);
   } else if (bytes.starts_with("\xef\xbb\xbf")) {
     bytes.erase(0, 3);
   }

@@ -19,8 +19,8 @@ inline constexpr std::size_t kLargestInputText = std::size_t{256} << 20;
 /// into UTF-8. Errors: absent, a directory, too large once unpacked, damaged from its start.
 [[nodiscard]] Result<std::string> read_input_text(const std::string& path, ImportNotes& notes);
 
-/// UTF-16 (by its byte order mark) as UTF-8; a UTF-8 mark and terminals' colour sequences
-/// removed; NUL bytes become blanks. Notes what it changed.
+/// UTF-16 (by its byte order mark or its zeros) as UTF-8; a UTF-8 mark and terminals' colour
+/// sequences removed; NUL bytes become blanks. Notes what it changed.
 [[nodiscard]] std::string decoded_text(std::string bytes, ImportNotes& notes);
 
 /// First bytes of a file, unpacked (of an archive its first file): for recognising what it is.

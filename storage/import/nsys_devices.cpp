@@ -52,6 +52,12 @@ void NsysDevices::settle() {
   }
 }
 
+void NsysDevices::set_rank(std::int64_t global_pid, std::int32_t rank) {
+  const auto found = processes_.find(global_pid >> kProcessShift);
+  if (found == processes_.end() || found->second.devices.size() != 1) return;
+  found->second.devices.begin()->second.rank = rank;
+}
+
 NsysDevices::Process* NsysDevices::process_of(std::int64_t global_tid) {
   const auto found = processes_.find(global_tid >> kProcessShift);
   if (found != processes_.end()) return &found->second;

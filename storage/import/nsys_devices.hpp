@@ -13,8 +13,8 @@
 
 namespace shardscope::storage {
 
-/// Filled in this order: GPU work by device(), settle(), calls, ranges, take(). A launcher starts
-/// one process a GPU, HugeCTR one process for all GPUs of a host.
+/// Filled in this order: GPU work by device(), settle(), ranks, calls and ranges, take(). A
+/// launcher starts one process a GPU, HugeCTR one process for all GPUs of a host.
 class NsysDevices {
  public:
   explicit NsysDevices(std::string file) : file_(std::move(file)) {}
@@ -25,6 +25,9 @@ class NsysDevices {
   /// All GPU work is there. A device with little work beside its process's busiest one (a context
   /// that every process opens on GPU 0) is no rank: its work joins the busiest one's.
   void settle();
+
+  /// The rank that a process calls itself; of one with several devices none is it.
+  void set_rank(std::int64_t global_pid, std::int32_t rank);
 
   /// A call belongs to the device whose work it launched.
   void add_call(std::int64_t global_tid, const CpuRange& call, const std::string& name);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <charconv>
 #include <map>
 #include <set>
 
@@ -16,6 +16,7 @@ namespace shardscope::storage {
 namespace {
 
 constexpr std::int64_t kLastPlausibleNs = std::int64_t{1} << 60;
+constexpr std::int32_t kMostProcessRanks = 65536;
 constexpr std::int64_t kMostCopyBytes = std::int64_t{1} << 50;
 
 /// Reads one file; every query names only columns that the file has.
@@ -38,6 +39,7 @@ class NsysReader {
     if (done) done = read_memory("CUPTI_ACTIVITY_KIND_MEMCPY", ActivityRecord::Kind::memcpy);
     if (done) done = read_memory("CUPTI_ACTIVITY_KIND_MEMSET", ActivityRecord::Kind::memset);
     devices_.settle();
+    if (done) done = read_ranks();
     if (done) done = read_calls();
     if (done) done = read_ranges();
     if (!done) return fail(done.error());
@@ -186,6 +188,21 @@ class NsysReader {
           "nsys profile --cuda-graph-trace=node");
     }
     return done;
+  }
+
+  /// Processes that are named "... rank N".
+  Status read_ranks() {
+    if (!has("PROCESSES", "globalPid") || !has("PROCESSES", "name")) return {};
+    return for_each_row(
+        database_, "SELECT globalPid, name FROM PROCESSES", [&](const Statement& row) {
+          constexpr std::string_view kRank = "rank ";
+          const std::string name = row.text(1);
+          const std::size_t at = name.rfind(kRank);
+          if (at == std::string::npos) return;
+          std::int32_t rank = -1;
+          std::from_chars(name.data() + at + kRank.size(), name.data() + name.size(), rank);
+          if (rank >= 0 && rank < kMostProcessRanks) devices_.set_rank(row.integer(0), rank);
+        });
   }
 
   Status read_calls() {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "storage/import/gunzip.hpp"
 #include "storage/unique.hpp"
 
 namespace shardscope::storage {
@@ -36,7 +37,7 @@ Status UnpackBudget::spend(std::uint64_t bytes) {
 }
 
 struct Unpacker::State {
-  ByteStream& packed;
+  Gunzip packed;  ///< libarchive's own filter gives nothing of a piece that breaks off
   UnpackBudget& budget;
   Archive reader;
   std::array<char, 1 << 16> piece;
@@ -71,7 +72,6 @@ Unpacker::Unpacker(ByteStream& packed, UnpackBudget& budget)
     : state_(std::make_unique<State>(packed, budget)) {
   // No filter that would run a program, and formats that people pack traces in only.
   archive* reader = state_->reader.get();
-  ::archive_read_support_filter_gzip(reader);
   ::archive_read_support_filter_zstd(reader);
   ::archive_read_support_filter_xz(reader);
   ::archive_read_support_filter_bzip2(reader);
@@ -129,7 +129,7 @@ Result<std::size_t> Unpacker::read(char* out, std::size_t bytes) {
 }
 
 bool Unpacker::damaged() const {
-  return state_->damaged;
+  return state_->damaged || state_->packed.damaged();
 }
 
 bool is_hidden(const std::string& path) {

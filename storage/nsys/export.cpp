@@ -18,6 +18,8 @@
 namespace shardscope::storage::nsys {
 namespace {
 
+constexpr std::int64_t kStepThread = 0xffffff;  ///< above those that systems number
+
 Result<bool> has_table(Database& database, const char* name) {
   const auto found = select(
       database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
@@ -140,6 +142,31 @@ Status copy_spans(Database& from, std::int64_t run, Database& to) {
   return {};
 }
 
+/// Steps as PyTorch's profiler names them, on a thread of each rank's own.
+Status write_steps(const std::vector<Iteration>& iterations, Database& to) {
+  if (iterations.empty()) return {};
+  const auto processes = select(to, "SELECT globalPid FROM PROCESSES",
+                                [](const Statement& row) { return row.integer(0); });
+  if (!processes) return fail(processes.error());
+  if (Status done = create_activity_table(to, "NVTX_EVENTS"); !done) return done;
+  Result<Statement> insert = to.prepare(
+      "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, textId, domainId, int64Value) "
+      "VALUES (?, ?, ?, ?, ?, 0, ?)");
+  if (!insert) return fail(insert.error());
+  for (const Iteration& one : iterations) {
+    const Result<std::int64_t> name = intern_string(to, fmt::format("ProfilerStep#{}", one.index));
+    if (!name) return fail(name.error());
+    for (const std::int64_t process : *processes) {
+      if (Status done = insert->run(one.start_ns, one.end_ns, kPushPopRange,
+                                    global_tid(process, kStepThread), *name, one.index);
+          !done) {
+        return done;
+      }
+    }
+  }
+  return {};
+}
+
 Status write_times(Database& to, const RunRecord& run) {
   if (Status done = to.execute("CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, "
                                "utcTime TEXT, localTime TEXT)");
@@ -192,6 +219,8 @@ Status remove_unused_strings(Database& to) {
 }
 
 Status write_all(const Session& session, const RunRecord& run, Database& to) {
+  const auto iterations = iterations_of(session, run.id);
+  if (!iterations) return fail(iterations.error());
   Result<Transaction> transaction = Transaction::begin(to);
   if (!transaction) return fail(transaction.error());
   if (Status done = create_common_tables(to); !done) return done;
@@ -207,6 +236,7 @@ Status write_all(const Session& session, const RunRecord& run, Database& to) {
       if (Status done = copy_spans(from, run.id, to); !done) return done;
     }
   }
+  if (Status done = write_steps(*iterations, to); !done) return done;
   if (Status done = write_times(to, run); !done) return done;
   if (Status done = write_facts(to, run); !done) return done;
   if (Status done = remove_unused_strings(to); !done) return done;

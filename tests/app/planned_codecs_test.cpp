@@ -78,6 +78,25 @@ TEST_F(PlannedCodecs, APlanChoosesCodecsOnSlowWiresAndNoneOnFastOnes) {
     EXPECT_NE(warning["rule"], "codec.unpriced");
 }
 
+TEST_F(PlannedCodecs, OnGpusSpeedsArePublishedOnesAndThePredictionSaysSo) {
+  std::vector<std::string> plan = {
+      "plan", "--workload", "small.json", "--topology", "dgx-h100:2x2", "--batch",
+      "8192", "--pin",      "t0=RB",      "--pin",      "t1=RB",        "--codec",
+      "auto", "--wire",     "100,0.001",  "--out",      "gpu.json",     "--json"};
+  const ProgramResult planned = run_program(plan, folder_.path());
+  ASSERT_EQ(planned.code, 0) << planned.err;
+  const PlannedJson json = PlannedJson::parse(planned.out, nullptr, false);
+  EXPECT_GT(coded_slots(json["layout"]), 0);
+  const ProgramResult predicted =
+      run_program({"predict", "--workload", "small.json", "--topology", "dgx-h100:2x2", "--batch",
+                   "8192", "--layout", "gpu.json", "--json"},
+                  folder_.path());
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  const PlannedJson how = PlannedJson::parse(predicted.out, nullptr, false);
+  EXPECT_NE(how["trust"], "ok");
+  EXPECT_NE(how["trust_reason"].get<std::string>().find("is unmeasured"), std::string::npos);
+}
+
 TEST_F(PlannedCodecs, ExplainShowsWhatCodecsWouldDo) {
   const ProgramResult text =
       run({"explain", "--layout", "table_row_wise", "--codec", "dedup-fixed", "--bound", "0.05"});

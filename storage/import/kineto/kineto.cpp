@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "storage/import/kineto/event_splitter.hpp"
@@ -137,6 +138,19 @@ RankTrace KinetoReader::take() {
   return std::move(trace);
 }
 
+namespace {
+
+/// GPUs with at least a tenth of the busiest one's work.
+std::size_t busy_devices(const RankTrace& trace) {
+  std::map<std::int32_t, std::size_t> work;
+  std::size_t most = 0;
+  for (const GpuWork& one : trace.work) most = std::max(most, ++work[one.device]);
+  return static_cast<std::size_t>(std::count_if(
+      work.begin(), work.end(), [&](const auto& one) { return one.second * 10 >= most; }));
+}
+
+}  // namespace
+
 Result<RankTrace> read_kineto(ByteStream& bytes, const std::string& name, ImportNotes& notes) {
   KinetoReader reader(name);
   SplitVisitor visitor;
@@ -162,7 +176,12 @@ Result<RankTrace> read_kineto(ByteStream& bytes, const std::string& name, Import
     notes.warn_at(name, fmt::format("{} events are too many and left out", reader.left_out()),
                   fmt::format("{} records a file; profile fewer steps", kMostTraceRecords));
   }
-  return reader.take();
+  RankTrace trace = reader.take();
+  if (const std::size_t devices = busy_devices(trace); devices > 1) {
+    notes.warn_at(name, fmt::format("it has the work of {} GPUs, taken as one rank's", devices),
+                  "one file a rank ('export --to perfetto --out DIR/' writes them so)");
+  }
+  return trace;
 }
 
 }  // namespace shardscope::storage

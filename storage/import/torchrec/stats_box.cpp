@@ -19,19 +19,42 @@ bool looks_like_frame(std::string_view line) {
 
 class BoxReader {
  public:
-  explicit BoxReader(std::string_view text) {
+  explicit BoxReader(std::string_view text) : full_width_(full_width(text)) {
     std::int64_t number = 1;
-    for (std::size_t at = 0; at < text.size(); ++number) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      add(text.substr(at, end - at), number);
-      at = end + 1;
-    }
+    for_each_line(text, [&](std::string_view line) { add(line, number++); });
     flush();
   }
 
   [[nodiscard]] const std::vector<BoxLine>& lines() const { return lines_; }
 
  private:
+  template <class Visit>
+  static void for_each_line(std::string_view text, Visit visit) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      visit(text.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+
+  /// The width at which a terminal cut the rows; 0 where an editor wrapped them at blanks (columns
+  /// are aligned, so its lines are alike too, but the longest is one of few) or nothing is wrapped.
+  static std::size_t full_width(std::string_view text) {
+    constexpr std::size_t kNarrowest = 40;
+    std::size_t open = 0, longest = 0, as_long = 0;
+    for_each_line(text, [&](std::string_view line) {
+      if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+      std::string_view end = line;
+      while (!end.empty() && static_cast<unsigned char>(end.back()) <= ' ') end.remove_suffix(1);
+      if (end.empty() || looks_like_frame(end) || end.back() == '#') return;
+      if (opening(end) == std::string_view::npos) return;
+      ++open;
+      as_long = line.size() > longest ? 1 : as_long + (line.size() == longest ? 1 : 0);
+      longest = std::max(longest, line.size());
+    });
+    return longest >= kNarrowest && as_long * 3 >= open ? longest : 0;
+  }
+
   /// A line that begins with '#' (after a prefix) opens a row; it is complete when it ends with
   /// '#'. What follows an incomplete one up to its '#' was wrapped by a terminal.
   void add(std::string_view raw, std::int64_t number) {
@@ -72,28 +95,23 @@ class BoxReader {
     row_ = {std::string(text), number};
     open_ = true;
     pieces_ = 1;
-    width_ = width;
+    last_width_ = width;
     if (closed) flush();
   }
 
   /// A terminal cuts at its width, in the middle of words; an editor at blanks.
   void append(std::string_view text, bool closed) {
-    const bool cut_inside = pieces_ == 1 ? width_ >= 40 && !row_.text.empty() &&
-                                               row_.text.back() != ' ' && wraps_alike(text, closed)
-                                         : wraps_alike(text, closed);
-    if (!cut_inside) row_.text += ' ';
+    if (full_width_ == 0 || last_width_ != full_width_) row_.text += ' ';
     row_.text += text;
+    last_width_ = text.size();
     ++pieces_;
     if (closed) flush();
   }
 
   void blank_piece() {
     row_.text += ' ';
+    last_width_ = 0;
     ++pieces_;
-  }
-
-  [[nodiscard]] bool wraps_alike(std::string_view text, bool closed) const {
-    return closed || text.size() == width_;
   }
 
   void flush() {
@@ -106,7 +124,8 @@ class BoxReader {
   BoxLine row_;
   bool open_ = false;
   std::size_t pieces_ = 0;
-  std::size_t width_ = 0;
+  std::size_t last_width_ = 0;  ///< of the row's last piece
+  std::size_t full_width_;
 };
 
 /// Loggers that write a message as one quoted line keep its line ends as "\\n".

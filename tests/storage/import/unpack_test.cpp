@@ -66,6 +66,39 @@ TEST(Unpack, GivesTheFilesOfEveryPacking) {
   EXPECT_FALSE(damaged);
 }
 
+TEST(Unpack, KeepsTheBeginningOfASmallFileThatBreaksOff) {
+  const std::string text = varied_text(20000);
+  const std::string whole = test::packed(Packing::gzip, {{"x", text}});
+  bool damaged = false;
+  const auto files = unpack(whole.substr(0, whole.size() / 2), damaged);
+  EXPECT_TRUE(damaged);
+  ASSERT_GT(files.at("").size(), text.size() / 4);
+  EXPECT_TRUE(text.starts_with(files.at("")));
+}
+
+TEST(Unpack, JoinsMembersOfAGzipFile) {
+  const std::string one = varied_text(70000);
+  const std::string two = varied_text(1000);
+  bool damaged = true;
+  const auto files = unpack(test::packed(Packing::gzip, {{"x", one}}) +
+                                test::packed(Packing::gzip, {{"x", two}}) + std::string(512, '\0'),
+                            damaged);
+  EXPECT_TRUE(files.at("") == one + two);
+  EXPECT_FALSE(damaged);
+}
+
+TEST(Unpack, ReadsTextOfTwoBytesALetterWithoutAMark) {
+  for (const bool little : {true, false}) {
+    std::string wide;
+    for (const char letter : std::string("# FQN  Sharding\n")) {
+      wide += little ? std::string{letter, '\0'} : std::string{'\0', letter};
+    }
+    ImportNotes notes("wide");
+    EXPECT_EQ(decoded_text(wide, notes), "# FQN  Sharding\n");
+    EXPECT_EQ(notes.warning_count(), 1);
+  }
+}
+
 TEST(Unpack, KeepsWhatCameBeforeABreakAndSaysSo) {
   const std::string text = varied_text(400000);
   const std::string whole = test::packed(Packing::gzip, {{"x", text}});

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/access.hpp"
+#include "storage/import/import_files.hpp"
 #include "storage/nsys/export.hpp"
 #include "storage/nsys/schema.hpp"
 #include "storage/nsys/values.hpp"
@@ -214,6 +215,22 @@ TEST_F(Activities, AnExportHasOneRunFromItsOwnStart) {
   const Status again = export_run(session_, run, path);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().kind, ErrorKind::usage);
+}
+
+TEST_F(Activities, AnExportComesBackWithItsRanksAndSteps) {
+  SessionWriter writer(session_);
+  const std::int64_t run = writer.begin_run(test::sample_run()).value();
+  for (const std::int32_t rank : {1, 0}) writer.activities(run, sample_activities(rank));
+  writer.iterations(run, test::sample_iterations(3));
+  ASSERT_TRUE(writer.end_run(run, {}));
+  const std::string path = directory_.file("steps.sqlite");
+  ASSERT_TRUE(export_run(session_, run, path));
+  const auto back = import_files(ImportKind::nsys, {path}, {}, built_in_kernel_map(), {});
+  ASSERT_TRUE(back) << to_string(back.error());
+  EXPECT_EQ(back->trace->iterations.size(), 3U);
+  ASSERT_EQ(back->trace->ranks.size(), 2U);
+  EXPECT_EQ(back->trace->ranks[1].work.front().device, 1);
+  EXPECT_EQ(back->notes.warning_count(), 0);
 }
 
 TEST_F(Activities, AnExportOfACpuRunHasItsSpansAsRanges) {

@@ -118,6 +118,16 @@ TEST(Kineto, KeepsSplitsByPeerAndTellsLinksApart) {
   EXPECT_DOUBLE_EQ(one.totals[0].intra_bytes, 120) << "the topology's fast domain counts";
 }
 
+TEST(Kineto, SaysThatAFileHasTheWorkOfSeveralGpus) {
+  ImportNotes notes("trace");
+  read_trace(R"({"traceEvents": [
+{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 1, "args": {"device": 0}},
+{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 1, "args": {"device": 1}}]})",
+             notes);
+  ASSERT_EQ(notes.warning_count(), 1);
+  EXPECT_THAT(notes.warnings()[0].message, testing::HasSubstr("2 GPUs"));
+}
+
 TEST(Kineto, KeepsTheLatestOfSeveralCyclesOfARank) {
   ImportNotes notes("trace");
   std::vector<RankTrace> ranks;

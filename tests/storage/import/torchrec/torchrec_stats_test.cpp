@@ -79,6 +79,19 @@ TEST(TorchrecStats, ReadsItWrappedByATerminal) {
   expect_the_report(joined(wrapped));
 }
 
+TEST(TorchrecStats, ReadsItWrappedAtBlanks) {
+  std::string wrapped;
+  for (std::string line : kReport) {
+    while (line.size() > 60 && line.rfind(' ', 60) > 20) {
+      const std::size_t at = line.rfind(' ', 60);
+      wrapped += line.substr(0, at) + "\n";
+      line = line.substr(line.find_first_not_of(' ', at));
+    }
+    wrapped += line + "\n";
+  }
+  expect_the_report(wrapped);
+}
+
 TEST(TorchrecStats, ReadsItWithBlanksCollapsed) {
   std::vector<std::string> collapsed;
   for (const std::string& line : kReport) {
