@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "layout/memory.hpp"
 #include "planner/codec_choice.hpp"
 #include "planner/codec_options.hpp"
 #include "planner/what_if.hpp"
@@ -177,12 +179,41 @@ class CodecSearch {
   std::vector<std::vector<CodecOption>> options_;  ///< by table
 };
 
+/// Coded messages have send, receive and scratch buffers beside the vectors' own, as large
+/// whichever tables of the cluster are coded (layout/codec_bytes.hpp).
+bool fits_memory(const PlanContext& context, const Layout& layout) {
+  if (!context.executor.coded_sizes) return true;
+  const double capacity = context.topology.gpu.memory_bytes.value;
+  const MemoryAccount account =
+      memory_of(context.workload, context.topology, layout, context.options.executor);
+  return std::all_of(account.gpus.begin(), account.gpus.end(), [&](const MemoryUse& use) {
+    return static_cast<double>(use.total()) <= capacity;
+  });
+}
+
+Layout without_codecs(Layout layout, std::initializer_list<ClusterType> clusters) {
+  for (const ClusterType cluster : clusters) {
+    layout.clusters[static_cast<std::size_t>(cluster)].codecs = {};
+    for (TablePlacement& table : layout.tables)
+      if (table.cluster == cluster) table.codecs.reset();
+  }
+  return layout;
+}
+
 }  // namespace
 
 Layout with_paying_codecs(const PlanContext& context, const Layout& layout,
                           const std::function<bool()>& go_on) {
   if (!context.options.allowed_codecs.any()) return layout;
-  return CodecSearch(context, layout, go_on).run(layout);
+  Layout coded = CodecSearch(context, layout, go_on).run(layout);
+  if (fits_memory(context, coded)) return coded;
+  const Layout plain = without_codecs(coded, {ClusterType::RB, ClusterType::UB});
+  if (!fits_memory(context, plain)) return coded;  // it is not the codecs
+  for (const ClusterType cluster : {ClusterType::UB, ClusterType::RB}) {
+    Layout one = without_codecs(coded, {cluster});
+    if (fits_memory(context, one)) return one;
+  }
+  return plain;
 }
 
 }  // namespace shardscope

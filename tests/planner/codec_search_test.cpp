@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "layout/check.hpp"
+#include "layout/memory.hpp"
 #include "planner/bound.hpp"
 #include "planner/codec_options.hpp"
 #include "planner/optimize.hpp"
@@ -56,6 +57,33 @@ bool has_codecs(const Layout& layout) {
 
 bool always() {
   return true;
+}
+
+double most_memory(const RandomCase& made, const Layout& layout) {
+  std::int64_t most = 0;
+  for (const MemoryUse& use :
+       memory_of(made.workload, made.topology, layout, Executor::engine).gpus)
+    most = std::max(most, use.total());
+  return static_cast<double>(most);
+}
+
+TEST(CodecSearch, LeavesClustersPlainWhoseCodedMessagesDoNotFit) {
+  int refused = 0;
+  for (std::uint64_t seed = 0; seed < cases(40); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomCase made = slow_network(seed);
+    made.topology.gpu.memory_bytes.value = 1e18;
+    const PlanContext roomy(made.workload, made.topology, coding_options(made, 1e12));
+    const Layout coded = with_paying_codecs(roomy, made.layout, always);
+    const double plain = most_memory(made, made.layout);
+    if (!has_codecs(coded) || most_memory(made, coded) <= plain) continue;
+    made.topology.gpu.memory_bytes.value = plain;
+    const PlanContext tight(made.workload, made.topology, coding_options(made, 1e12));
+    const Layout found = with_paying_codecs(tight, made.layout, always);
+    EXPECT_LE(most_memory(made, found), plain);
+    ++refused;
+  }
+  EXPECT_GT(refused, 0);
 }
 
 TEST(CodecSearch, TakesWhatPaysAndRefusesWhatDoesNot) {
