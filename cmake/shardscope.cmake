@@ -23,7 +23,7 @@ target_compile_definitions(shardscope_options INTERFACE HWY_DISABLED_TARGETS=${l
 if(SHARDSCOPE_SANITIZE)
   target_compile_options(shardscope_options INTERFACE
     -fsanitize=${SHARDSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
-    -Wno-maybe-uninitialized)  # g++ 12 warns of its own instrumentation in <regex>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # g++ 12 warns of its own instrumentation in <regex>
   target_link_options(shardscope_options INTERFACE -fsanitize=${SHARDSCOPE_SANITIZE})
 endif()
 find_program(SHARDSCOPE_MOLD mold)
