@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <system_error>
 
 #include "storage/import/hugectr/hugectr_plan.hpp"
@@ -93,19 +94,21 @@ Status add_traces(std::vector<RankTrace> ranks, const ImportContext& context, co
     return fail(
         {ErrorKind::usage, "there are no traces", out.notes.file(), "*.json or *.json.gz", ""});
   }
-  std::int64_t work = 0;
-  std::int64_t events = 0;
   for (const RankTrace& trace : ranks) {
-    work += static_cast<std::int64_t>(trace.work.size());
-    events += trace.events;
     out.notes.skip(trace.skipped);
     if (out.device_name.empty()) out.device_name = trace.device_name;
+  }
+  out.trace = arrange_trace(std::move(ranks), map, out.notes,
+                            context.topology ? context.topology->fast_domain : 0);
+  std::int64_t work = 0;
+  std::int64_t events = 0;
+  for (const RankTrace& trace : out.trace->ranks) {
+    work += static_cast<std::int64_t>(trace.work.size());
+    events += trace.events;
   }
   if (work == 0) {
     out.notes.warn(0, "the traces hold no GPU work", "kernels (activities=[CUDA])");
   }
-  out.trace = arrange_trace(std::move(ranks), map, out.notes,
-                            context.topology ? context.topology->fast_domain : 0);
   out.notes.kept(fmt::format("{} of {} ranks, {} pieces of GPU work of {} events, {} iterations",
                              out.trace->ranks.size(), out.trace->world_size, work, events,
                              out.trace->iterations.size()));
@@ -123,13 +126,26 @@ Status add_traces(std::vector<RankTrace> ranks, const ImportContext& context, co
 Status add_kineto(const std::vector<std::string>& paths, const ImportContext& context,
                   const KernelMap& map, const ImportProgress& progress, Imported& out) {
   std::vector<RankTrace> ranks;
+  std::vector<RankTrace> without_events;
+  std::optional<Error> first_trouble;
   const Status read = for_each_trace(paths, out.notes, progress, [&](const TraceMember& member) {
     auto trace = read_kineto(*member.bytes, member.name, out.notes);
-    if (!trace) return Status(fail(trace.error()));
-    ranks.push_back(std::move(*trace));
+    if (!trace) {
+      if (trace.error().kind != ErrorKind::usage) return Status(fail(trace.error()));
+      out.notes.warn_at(member.name, trace.error().what + "; it is left out",
+                        trace.error().expected);
+      if (!first_trouble) first_trouble = trace.error();
+      return Status();
+    }
+    (trace->events > 0 ? ranks : without_events).push_back(std::move(*trace));
     return Status();
   });
   if (!read) return read;
+  if (ranks.empty() && first_trouble) return fail(*first_trouble);
+  if (ranks.empty()) std::swap(ranks, without_events);
+  for (const RankTrace& trace : without_events) {
+    out.notes.warn_at(trace.file, "it has no events and is left out", "traceEvents");
+  }
   return add_traces(std::move(ranks), context, map, out);
 }
 

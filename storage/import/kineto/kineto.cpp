@@ -86,7 +86,8 @@ void KinetoReader::event(std::string_view text, std::int64_t line, ImportNotes& 
   ++state.trace.events;
   KinetoEvent event;
   if (!state.json.event(text, event)) {
-    return notes.warn(line, "an event is damaged and left out", "a JSON object");
+    return notes.warn_at(fmt::format("{}:{}", state.trace.file, line),
+                         "an event is damaged and left out", "a JSON object");
   }
   const KinetoCategory category = kineto_category(event.category);
   const bool used = event.phase == "X" && event.start_ns && category != KinetoCategory::other &&

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "storage/import/import_files.hpp"
@@ -116,6 +117,23 @@ TEST(Kineto, KeepsSplitsByPeerAndTellsLinksApart) {
   again.push_back(read_trace(trace_with_splits(0), wide));
   const ImportedTrace one = arrange_trace(std::move(again), built_in_kernel_map(), wide, 4);
   EXPECT_DOUBLE_EQ(one.totals[0].intra_bytes, 120) << "the topology's fast domain counts";
+}
+
+TEST(Kineto, LeavesOutWhatIsNoTraceBesideOthers) {
+  const test::TempDirectory directory;
+  std::ofstream(directory.file("rank0.json")) << small_trace(0, 0);
+  std::ofstream(directory.file("rank1.json")) << small_trace(1, 0);
+  std::ofstream(directory.file("empty.json"));
+  std::ofstream(directory.file("settings.json")) << R"({"batch": 512})";
+  std::ofstream(directory.file("z.json")) << "{\n{broken\n";
+  const std::string folder = std::filesystem::path(directory.file("x")).parent_path().string();
+  const auto imported = import_files(ImportKind::kineto, {folder}, {}, built_in_kernel_map(), {});
+  ASSERT_TRUE(imported) << to_string(imported.error());
+  EXPECT_EQ(imported->trace->ranks.size(), 2U);
+  EXPECT_GE(imported->notes.warning_count(), 2);
+  const auto alone = import_files(ImportKind::kineto, {directory.file("empty.json")}, {},
+                                  built_in_kernel_map(), {});
+  EXPECT_FALSE(alone);
 }
 
 TEST(Kineto, SaysThatAFileHasTheWorkOfSeveralGpus) {
