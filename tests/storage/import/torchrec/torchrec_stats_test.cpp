@@ -82,7 +82,7 @@ TEST(TorchrecStats, ReadsItWrappedByATerminal) {
 TEST(TorchrecStats, ReadsItWrappedAtBlanks) {
   std::string wrapped;
   for (std::string line : kReport) {
-    while (line.size() > 60 && line.rfind(' ', 60) > 20) {
+    while (line.size() > 60 && !line.starts_with("##")) {
       const std::size_t at = line.rfind(' ', 60);
       wrapped += line.substr(0, at) + "\n";
       line = line.substr(line.find_first_not_of(' ', at));
