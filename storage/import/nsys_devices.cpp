@@ -6,8 +6,9 @@
 namespace shardscope::storage {
 namespace {
 
-constexpr int kProcessShift = 24;        ///< of a globalTid: process above, thread below
-constexpr std::size_t kLeastShare = 10;  ///< a tenth of the busiest device's pieces of work
+constexpr int kProcessShift = 24;         ///< of a globalTid: process above, thread below
+constexpr std::size_t kMostDevices = 64;  ///< of a process: every range is kept for each
+constexpr std::size_t kLeastShare = 10;   ///< a tenth of the busiest device's pieces of work
 
 void append_work(RankTrace& from, RankTrace& to) {
   for (GpuWork& work : from.work) {
@@ -38,8 +39,11 @@ void NsysDevices::settle() {
     const auto busiest = std::max_element(
         devices.begin(), devices.end(),
         [](const auto& a, const auto& b) { return a.second.work.size() < b.second.work.size(); });
+    std::size_t kept = 0;
     for (auto it = devices.begin(); it != devices.end();) {
-      const bool little = it->second.work.size() * kLeastShare < busiest->second.work.size();
+      const bool little =
+          it != busiest && (++kept >= kMostDevices ||
+                            it->second.work.size() * kLeastShare < busiest->second.work.size());
       if (little) append_work(it->second, busiest->second);
       it = little ? devices.erase(it) : std::next(it);
     }
