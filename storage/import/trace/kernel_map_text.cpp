@@ -11,23 +11,28 @@ std::string_view kernel_map_text() {
 
 # --- FBGEMM, table-batched embeddings
 kernel dense_embedding*forward              model_forward          DP
+kernel embedding_nobag*forward              model_forward          UB
 kernel embedding*forward*nobag              model_forward          UB
 kernel embedding*forward                    model_forward          RB
 kernel bounds_check_indices                 model_forward          RB
 kernel lxu_cache                            model_forward          RB
 kernel embedding*backward*dense*find_long   index_calculation      DP
 kernel embedding*backward*dense             local_reduce           DP
+kernel embedding_nobag*backward*find_long   index_calculation      UB
+kernel embedding_nobag*backward             local_reduce+update    UB
 kernel embedding*backward*find_long         index_calculation      RB
 kernel grad_indice_weights                  local_reduce           RB
 kernel embedding*backward*kernel            local_reduce+update    RB
 kernel embedding*backward                   local_reduce+update    RB
 kernel linearize_index                      index_calculation      RB
 kernel DeviceRadixSort                      index_calculation      RB
+kernel rocprim*radix_sort                   index_calculation      RB
 kernel DeviceRunLengthEncode                index_calculation      RB
 kernel DeviceReduceByKey                    index_calculation      RB
 kernel DeviceCompactInit                    index_calculation      RB
 kernel permute_pooled_embs                  network                RB
 kernel permute_embeddings                   network                RB
+kernel permute_multi_embs                   network                RB
 kernel permute_duplicate_pooled             network                RB
 kernel FloatToFP8                           network                RB
 kernel FP8*ToFloat                          network                RB
@@ -38,6 +43,8 @@ kernel permute_indices                      input_dist             RB
 kernel permute_lengths                      input_dist             RB
 kernel block_bucketize                      input_dist             RB
 kernel bucketize_sparse                     input_dist             RB
+kernel populate_bucketized                  input_dist             RB
+kernel keyed_jagged                         input_dist             RB
 kernel expand_into_jagged                   input_dist             RB
 kernel jagged_unique                        input_dist             UB
 kernel segment_sum_csr                      input_dist             RB
@@ -82,6 +89,7 @@ kernel splitK                               dense
 kernel sm80_xmma                            dense
 kernel sm90_xmma                            dense
 kernel nvjet                                dense
+kernel Cijk_                                dense
 kernel elementwise                          dense
 kernel reduce_kernel                        dense
 kernel CatArray                             dense

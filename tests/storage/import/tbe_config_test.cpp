@@ -120,6 +120,15 @@ TEST(KernelMap, MapsTheKernelsOfTheTraces) {
       "void split_embedding_backward_codegen_rowwise_adagrad_unweighted_kernel_cta_per_row_1<>()");
   ASSERT_NE(backward, nullptr);
   EXPECT_TRUE(backward->fused);
+  const KernelRule* sequence =
+      map.kernel("void split_embedding_nobag_codegen_forward_unweighted_small_kernel<float>()");
+  ASSERT_NE(sequence, nullptr);
+  EXPECT_EQ(sequence->work, Work::UB);
+  const KernelRule* rows_back = map.kernel(
+      "split_embedding_nobag_backward_codegen_rowwise_adagrad_unweighted_kernel_cta_per_row_1");
+  ASSERT_NE(rows_back, nullptr);
+  EXPECT_TRUE(rows_back->fused);
+  EXPECT_EQ(rows_back->work, Work::UB);
   EXPECT_EQ(map.kernel("no such kernel"), nullptr);
 }
 
