@@ -107,6 +107,7 @@ BoardSearch::Candidate BoardSearch::try_blocks(std::size_t table, const TableOpt
     std::int32_t domain = 0;
   };
   std::vector<Block> blocks;
+  blocks.reserve(domains.size());
   std::vector<std::int32_t> owners;
   for (const std::int32_t d : domains) {
     owners.clear();
@@ -130,11 +131,16 @@ BoardSearch::Candidate BoardSearch::try_blocks(std::size_t table, const TableOpt
   Candidate candidate;
   const std::size_t wanted = entry(option.blocks);
   if (blocks.size() < wanted) return candidate;
-  std::partial_sort(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(wanted),
-                    blocks.end(), [](const Block& a, const Block& b) {
-                      if (std::abs(a.cost - b.cost) > 1e-12) return a.cost < b.cost;
-                      return a.spread != b.spread ? a.spread < b.spread : a.domain < b.domain;
-                    });
+  const auto better = [](const Block& a, const Block& b) {
+    if (std::abs(a.cost - b.cost) > 1e-12) return a.cost < b.cost;
+    return a.spread != b.spread ? a.spread < b.spread : a.domain < b.domain;
+  };
+  if (wanted == 1) {
+    std::iter_swap(blocks.begin(), std::min_element(blocks.begin(), blocks.end(), better));
+  } else {
+    std::partial_sort(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(wanted),
+                      blocks.end(), better);
+  }
   for (std::size_t i = 0; i < wanted; ++i)
     (void)block_owners(table, option, blocks[i].domain, candidate.choice.owners);
   priced(option, candidate);

@@ -260,10 +260,6 @@ void BoardSearch::put(std::size_t table, const Choice& choice, double sign) {
                       option.block_seconds[as_index(b)], option.block_bytes, sign);
 }
 
-bool BoardSearch::may_hold(std::size_t table, std::int32_t rank) const {
-  return !board_.is_forbidden(rank) && (only_[table].empty() || only_[table][as_index(rank)]);
-}
-
 bool BoardSearch::construct() {
   for (const std::size_t table : order_) {
     if (go_on_ && !go_on_()) return false;

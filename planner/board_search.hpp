@@ -88,7 +88,10 @@ class BoardSearch {
   [[nodiscard]] Candidate try_blocks(std::size_t table, const TableOption& option,
                                      const std::vector<std::int32_t>& domains) const;
   [[nodiscard]] Candidate try_everywhere(std::size_t table, const TableOption& option) const;
-  [[nodiscard]] bool may_hold(std::size_t table, std::int32_t rank) const;
+  [[nodiscard]] bool may_hold(std::size_t table, std::int32_t rank) const {
+    return !board_.is_forbidden(rank) &&
+           (only_[table].empty() || only_[table][static_cast<std::size_t>(rank)]);
+  }
   void priced(const TableOption& option, Candidate& candidate) const;
 
   const PlanContext& context_;

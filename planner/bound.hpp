@@ -1,8 +1,8 @@
 #pragma once
 // A certificate: no valid layout of the executor is predicted below this, whatever its clusters,
 // cuts, owners and codecs (of PredictOptions::allowed_codecs; none allowed: plain wires). What it
-// leaves out and so may be loose in: shared wires, memory limits (but for replication), and that a
-// table cannot be cut without cost. Proof: planner/relaxation.hpp.
+// leaves out and so may be loose in: shared wires, memory limits (but for replication), and what
+// cuts cost but where plain wires are flat. Proof: planner/mean_iteration.hpp, planner/cut_cases.hpp.
 
 #include <functional>
 
@@ -16,7 +16,6 @@ struct MixtureBound {
   FormSet present = 0;
   LoadFields prices;             ///< seconds a unit of every field at the cheapest point
   std::vector<TableForm> forms;  ///< cheapest form of every table at those prices
-  double fixed_s = 0;            ///< of the bound, what no table causes
 };
 
 struct LowerBound {

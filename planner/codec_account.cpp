@@ -105,9 +105,9 @@ class Accounts {
 
   /// Each by itself, the rest of the layout as it is.
   void price() {
-    auto what_if = WhatIf::create(context_.workload, context_.topology, layout_, context_.options);
-    if (!what_if) return;
-    const double now = what_if->seconds();
+    if (!check_sizes(context_.workload, context_.topology, layout_)) return;
+    WhatIf what_if = WhatIf::create(context_, layout_);
+    const double now = what_if.seconds();
     for (std::size_t i = 0; i < std::min(found_.size(), kMostAccounts); ++i) {
       CodecAccount& one = found_[i];
       const auto t = static_cast<std::size_t>(one.table);
@@ -122,7 +122,7 @@ class Accounts {
                        : allowed_slot(context_.options.allowed_codecs, t,
                                       one.direction == Direction::forward, one.codec);
       placement.codecs = slots;
-      const double other = what_if->try_table(t, placement);
+      const double other = what_if.try_table(t, placement);
       one.saves_s = one.in_place ? other - now : now - other;
     }
   }

@@ -86,8 +86,7 @@ CodecSlots cheapest_codecs(const std::vector<CodecOption>& options, const LoadFi
   CodecSlots slots;
   std::array<double, kWireSlots> least{};
   for (const CodecOption& option : options) {
-    double cost = 0;
-    for (std::size_t i = 0; i < option.change.size(); ++i) cost += prices[i] * option.change[i];
+    const double cost = dot(prices, option.change);
     if (cost >= least[option.slot]) continue;
     least[option.slot] = cost;
     slot_of(slots, option.slot) = option.codec;

@@ -128,7 +128,7 @@ class CodecSearch {
   }
 
   [[nodiscard]] std::pair<Layout, double> improve(const Layout& start) const {
-    auto what_if = WhatIf::create(context_.workload, context_.topology, start, context_.options);
+    WhatIf what_if = WhatIf::create(context_, start);
     const std::vector<std::size_t> order = largest_first(start);
     double left = kRankEvaluations / context_.topology.ranks();
     bool changed = true;
@@ -136,12 +136,12 @@ class CodecSearch {
       changed = false;
       for (const std::size_t t : order) {
         if (options_[t].empty()) continue;
-        if (left <= 0 || !go_on_()) return {what_if->layout(), what_if->seconds()};
+        if (left <= 0 || !go_on_()) return {what_if.layout(), what_if.seconds()};
         left -= static_cast<double>(options_[t].size() + kWireSlots);
-        for (const WireSlot slot : kSlots) changed |= improve_slot(*what_if, t, slot);
+        for (const WireSlot slot : kSlots) changed |= improve_slot(what_if, t, slot);
       }
     }
-    return {what_if->layout(), what_if->seconds()};
+    return {what_if.layout(), what_if.seconds()};
   }
 
   [[nodiscard]] bool improve_slot(WhatIf& what_if, std::size_t table, WireSlot slot) const {

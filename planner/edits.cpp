@@ -4,8 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "planner/table_options.hpp"
-
 namespace shardscope {
 
 namespace {
@@ -21,7 +19,11 @@ std::size_t index_of(std::int32_t value) {
 
 EditMaker::EditMaker(const PlanContext& context, const std::vector<FormSet>& allowed,
                      std::vector<bool> usable)
-    : context_(context), allowed_(allowed), usable_(std::move(usable)), scale_(context) {}
+    : context_(context),
+      allowed_(allowed),
+      usable_(std::move(usable)),
+      scale_(context),
+      options_(allowed.size()) {}
 
 void EditMaker::look(const Layout& layout) {
   layout_ = &layout;
@@ -79,9 +81,10 @@ std::vector<std::int32_t> EditMaker::emptiest(const std::vector<double>& work, s
     if (!usable_[index_of(r)] || std::find(taken.begin(), taken.end(), r) != taken.end()) continue;
     ranks.emplace_back(work[index_of(r)], r);
   }
-  std::sort(ranks.begin(), ranks.end());
+  count = std::min(count, ranks.size());
+  std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(count), ranks.end());
   std::vector<std::int32_t> result;
-  for (std::size_t i = 0; i < ranks.size() && i < count; ++i) result.push_back(ranks[i].second);
+  for (std::size_t i = 0; i < count; ++i) result.push_back(ranks[i].second);
   return result;
 }
 
@@ -128,10 +131,17 @@ void EditMaker::keep_codecs(const TablePlacement& now, TablePlacement& cut) {
   cut.codecs->backward_intra = {};
 }
 
+/// They depend on the table alone: found once.
+const std::vector<TableOption>& EditMaker::options_of(std::size_t table) const {
+  std::vector<TableOption>& options = options_[table];
+  if (options.empty())
+    options = table_options(context_, scale_, table, allowed_[table], LoadFields(), kMostCells);
+  return options;
+}
+
 void EditMaker::add_cuts(std::size_t table, std::vector<TablePlacement>& edits) const {
   const std::vector<double> others = work_without(table);
-  for (const TableOption& option :
-       table_options(context_, scale_, table, allowed_[table], LoadFields(), kMostCells)) {
+  for (const TableOption& option : options_of(table)) {
     if (option.blocks > 1 || option.everywhere) continue;
     std::vector<std::int32_t> owners;
     if (option.form != TableForm::replicated) {

@@ -8,6 +8,7 @@
 #include "layout/layout.hpp"
 #include "planner/placement_board.hpp"
 #include "planner/plan_context.hpp"
+#include "planner/table_options.hpp"
 
 namespace shardscope {
 
@@ -41,12 +42,14 @@ class EditMaker {
                                              const TablePlacement& placement) const;
   void add_moves(std::size_t table, std::int32_t rank, std::vector<TablePlacement>& edits) const;
   static void keep_codecs(const TablePlacement& now, TablePlacement& cut);
+  [[nodiscard]] const std::vector<TableOption>& options_of(std::size_t table) const;
   void add_cuts(std::size_t table, std::vector<TablePlacement>& edits) const;
 
   const PlanContext& context_;
   const std::vector<FormSet>& allowed_;
   std::vector<bool> usable_;
   BoardScale scale_;
+  mutable std::vector<std::vector<TableOption>> options_;  ///< by table; empty: not yet found
   const Layout* layout_ = nullptr;
   std::vector<double> work_;
 };

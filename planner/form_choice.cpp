@@ -14,12 +14,6 @@ namespace {
 /// Counts of replicated tables that are tried at most.
 constexpr std::size_t kMostCounts = 64;
 
-double price(const LoadFields& prices, const LoadFields& sums) {
-  double sum = 0;
-  for (std::size_t i = 0; i < sums.size(); ++i) sum += prices[i] * sums[i];
-  return sum;
-}
-
 }  // namespace
 
 FormChoice::FormChoice(const PlanContext& context, const std::vector<FormSet>& allowed,
@@ -36,7 +30,7 @@ FormChoice::FormChoice(const PlanContext& context, const std::vector<FormSet>& a
     double least = HUGE_VAL;
     for (std::size_t f = 0; f < kTableForms; ++f) {
       if ((possible & ~kReplicated & (1U << f)) == 0) continue;
-      const double cost = price(mixture.prices, group.sums[f]);
+      const double cost = dot(mixture.prices, group.sums[f]);
       if (cost < least) {
         least = cost;
         best = f;
@@ -51,7 +45,7 @@ FormChoice::FormChoice(const PlanContext& context, const std::vector<FormSet>& a
       for (std::size_t i = 0; i < base.size(); ++i) sums[i] += base[i];
       if (!may_replicate || best == kTableForms) continue;
       const LoadFields& copied = group.sums[0];
-      ranked.emplace_back(price(mixture.prices, copied) / least, t);
+      ranked.emplace_back(dot(mixture.prices, copied) / least, t);
       change[t] = copied;
       for (std::size_t i = 0; i < base.size(); ++i) change[t][i] -= base[i];
     }

@@ -161,6 +161,56 @@ OwnerLoad LoadModel::rb_shard(const TableFacts& table, const ShardShape& shape) 
   return load;
 }
 
+OwnerLoad LoadModel::least_rb_part(const TableFacts& table, bool even_rows) const {
+  // Of all widths the one whose rows move least for what they hold, as a whole row's bytes.
+  const auto least_row = [&](double element_bytes) {
+    double least = element_bytes * table.dim + cost::kRowOverheadBytes;
+    for (double width = 1; width <= table.dim; ++width)
+      least = std::min(least, row_traffic_bytes(width * element_bytes) * table.dim / width);
+    return element_bytes > 0 ? least : 0;
+  };
+  const double keys = table.batch_keys;
+  const double unique = even_rows ? table.batch_unique : 0;
+  const double first = std::min(keys, facts_.batch * table.pooled);
+  const auto cached = [&](double from_memory) {
+    return from_memory + cost::kCachedRowCost * (keys - from_memory);
+  };
+  OwnerLoad load;
+  load.gather_bytes = cached(std::min(unique, keys)) * least_row(table.weight_bytes) +
+                      cost::kLookupBytesPerKey * keys +
+                      facts_.batch * table.pooled * table.dim * facts_.wire_bytes;
+  load.reduce_bytes =
+      cached(first) * least_row(facts_.wire_bytes) + unique * table.dim * executor_.reduced_bytes;
+  load.update_bytes =
+      unique * (table.dim * executor_.reduced_bytes + 2 * least_row(table.weight_bytes) +
+                2 * least_row(table.state_element_bytes) + 2 * table.state_row_bytes);
+  return load;
+}
+
+LoadModel::CutGrowth LoadModel::flat_cut_growth(const TableFacts& table) const {
+  CutGrowth growth;
+  const double elements = table.pooled * table.dim;
+  growth.wire.gather_bytes = facts_.batch * elements * facts_.wire_bytes;
+  growth.wire.flat_elements = elements;
+  growth.wire.flat_bytes.fill(elements * facts_.wire_bytes);
+  growth.keys.keys = table.batch_keys;
+  // A part has a share of ids and of distinct rows, and pays a row's overhead for each of them
+  // however few of its columns it has.
+  const double keys = table.batch_keys, unique = std::min(table.batch_unique, keys);
+  const double first = std::min(keys, facts_.batch * table.pooled);
+  const auto cached = [&](double from_memory) {
+    return from_memory + cost::kCachedRowCost * (keys - from_memory);
+  };
+  growth.keys.gather_bytes =
+      cost::kLookupBytesPerKey * keys + cached(unique) * cost::kRowOverheadBytes;
+  growth.keys.reduce_bytes = cached(first) * cost::kRowOverheadBytes;
+  const double state = table.state_element_bytes > 0 ? cost::kRowOverheadBytes : 0;
+  growth.keys.update_bytes =
+      table.batch_unique * 2 * (cost::kRowOverheadBytes + state + table.state_row_bytes);
+  growth.keys.ids_bytes = table.keys * executor_.id_bytes + table.weighted_keys * 4;
+  return growth;
+}
+
 OwnerLoad LoadModel::ub_shard(const TableFacts& table, const ShardShape& shape, bool dedup) const {
   OwnerLoad load;
   const double asked = requests(table, dedup) * (dedup ? shape.row_share : shape.key_share);

@@ -123,6 +123,17 @@ class LoadModel {
   [[nodiscard]] OwnerLoad ub_shard(const TableFacts& table, const ShardShape& shape,
                                    bool dedup) const;
   [[nodiscard]] ReplicatedLoad replicated(const TableFacts& table) const;
+
+  /// For bounds: a part of an RB table with a share e of its ids x columns on one rank, however cut
+  /// and with whatever in the cache, has at least e times this lookup, reduction and update.
+  /// `even_rows`: cuts give a part as many of the distinct rows as of the ids.
+  [[nodiscard]] OwnerLoad least_rb_part(const TableFacts& table, bool even_rows) const;
+  /// What a flat RB table asks of its owners together, beyond its uncut sums, for every further
+  /// owner of all its columns (`wire`) and of all its ids (`keys`), plain wires.
+  struct CutGrowth {
+    OwnerLoad wire, keys;
+  };
+  [[nodiscard]] CutGrowth flat_cut_growth(const TableFacts& table) const;
   /// Share of ids and rows of row shard `row`; width left 0.
   [[nodiscard]] static ShardShape row_shape(const TableFacts& table,
                                             const TablePlacement& placement, std::int32_t row);

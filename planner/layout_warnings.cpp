@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -141,6 +142,14 @@ class Warnings {
         fmt::format("Shard {} ({:.2f} GiB a GPU)", table(largest).name, most / kBytesOfGib));
   }
 
+  /// Takes long for many ranks: made once, when first asked for.
+  const MemoryAccount& memory_account() {
+    if (!account_)
+      account_ =
+          memory_of(context_.workload, context_.topology, layout_, context_.options.executor);
+    return *account_;
+  }
+
   /// TorchRec builds whole tables where their module is made, unless on device meta; every executor
   /// brings a rank's largest shard through host memory.
   void look_at_loading() {
@@ -174,8 +183,7 @@ class Warnings {
             "Build the embedding modules on device meta");
     }
     if (host <= 0) return;
-    const MemoryAccount account =
-        memory_of(context_.workload, topology, layout_, context_.options.executor);
+    const MemoryAccount& account = memory_account();
     for (std::size_t h = 0; h < account.hosts.size(); ++h) {
       const auto use = static_cast<double>(account.hosts[h].total());
       if (use <= kMuchOfAHost * host || use > host) continue;
@@ -254,17 +262,18 @@ class Warnings {
     EditMaker maker(context_, none,
                     std::vector<bool>(static_cast<std::size_t>(layout_.ranks), true));
     maker.look(layout_);
-    std::vector<double> bytes;
-    for (const MemoryUse& use :
-         memory_of(context_.workload, context_.topology, layout_, context_.options.executor).gpus)
-      bytes.push_back(static_cast<double>(use.weights + use.optimizer_state));
     const std::vector<double>& work = maker.work();
-    const double memory_mean = mean_of(bytes), work_mean = mean_of(work);
-    if (memory_mean <= 0 || work_mean <= 0) return;
-    const double memory = *std::max_element(bytes.begin(), bytes.end()) / memory_mean;
+    const double work_mean = mean_of(work);
     const auto busiest = std::max_element(work.begin(), work.end());
-    const double uneven = *busiest / work_mean;
-    if (memory > kEvenMemory || uneven < kUnevenWork) return;
+    const double uneven = work_mean > 0 ? *busiest / work_mean : 0;
+    if (uneven < kUnevenWork) return;
+    std::vector<double> bytes;
+    for (const MemoryUse& use : memory_account().gpus)
+      bytes.push_back(static_cast<double>(use.weights + use.optimizer_state));
+    const double memory_mean = mean_of(bytes);
+    if (memory_mean <= 0) return;
+    const double memory = *std::max_element(bytes.begin(), bytes.end()) / memory_mean;
+    if (memory > kEvenMemory) return;
     say("balance.work", -1, static_cast<std::int32_t>(busiest - work.begin()), uneven * 100,
         fmt::format("memory lies evenly (fullest {:.2f} times the mean) and work does not: rank {} "
                     "has {:.1f} times the mean rank's",
@@ -312,26 +321,26 @@ class Warnings {
     std::stable_sort(small.begin(), small.end(),
                      [&](std::size_t a, std::size_t b) { return saves_most(a) > saves_most(b); });
     if (small.size() > kMostPriced) small.resize(kMostPriced);
-    auto what_if = WhatIf::create(context_.workload, context_.topology, layout_, context_.options);
-    if (!what_if) return;
-    const double before = what_if->seconds();
+    if (!check_sizes(context_.workload, context_.topology, layout_)) return;
+    WhatIf what_if = WhatIf::create(context_, layout_);
+    const double before = what_if.seconds();
     const MemoryLoads loads = context_.memory.of(layout_);
     double fullest = context_.memory.most(loads);
     std::vector<std::size_t> gained;
     for (const std::size_t t : small) {
       fullest += context_.memory.replicated_bytes(t);
       if (fullest > context_.memory.capacity()) break;
-      const double now = what_if->seconds();
-      if (what_if->try_table(t, data_parallel(table(t))) >= now) {
+      const double now = what_if.seconds();
+      if (what_if.try_table(t, data_parallel(table(t))) >= now) {
         fullest -= context_.memory.replicated_bytes(t);
         continue;
       }
-      what_if->set_table(t, data_parallel(table(t)));
+      what_if.set_table(t, data_parallel(table(t)));
       gained.push_back(t);
     }
     // The first replicated table brings an all-reduce of its own: only together may they pay.
-    if (gained.empty()) gained = together(small, *what_if);
-    const double after = what_if->seconds();
+    if (gained.empty()) gained = together(small, what_if);
+    const double after = what_if.seconds();
     if (gained.empty() || after > before * (1 - kWorthSaying)) return;
     say("replicate.small", static_cast<std::int32_t>(gained.front()), -1,
         (1 - after / before) * 1e4,
@@ -343,6 +352,7 @@ class Warnings {
 
   PlanContext context_;
   const Layout& layout_;
+  std::optional<MemoryAccount> account_;
   std::vector<Violation> found_;
 };
 

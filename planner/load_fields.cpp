@@ -68,6 +68,12 @@ FieldScope load_field_scope(std::size_t field) {
   return all[field];
 }
 
+double dot(const LoadFields& prices, const LoadFields& sums) {
+  double sum = 0;
+  for (std::size_t i = 0; i < prices.size(); ++i) sum += prices[i] * sums[i];
+  return sum;
+}
+
 LoadFields to_fields(const LayoutLoads& loads) {
   LoadFields fields(load_field_count(), 0.0);
   LayoutLoads entry = loads;

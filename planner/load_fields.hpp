@@ -19,6 +19,8 @@ enum class FieldScope : std::uint8_t {
 
 [[nodiscard]] std::size_t load_field_count();
 [[nodiscard]] FieldScope load_field_scope(std::size_t field);
+/// What sums cost at prices of one unit of every field; without prices, nothing.
+[[nodiscard]] double dot(const LoadFields& prices, const LoadFields& sums);
 /// Sums over all entries of `loads`.
 [[nodiscard]] LoadFields to_fields(const LayoutLoads& loads);
 /// One entry: the mean rank and the mean domain of these sums.

@@ -104,6 +104,31 @@ std::vector<std::size_t> numpy_argsort(const std::vector<double>& keys) {
   return order;
 }
 
+bool NumpyArgsortFront::next(std::size_t& index) {
+  if (given_ == keys_.size()) return false;
+  if (all_.empty()) {
+    std::size_t least = keys_.size(), ties = 0;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (given_ > 0 && keys_[i] <= last_) continue;
+      if (least == keys_.size() || keys_[i] < keys_[least]) {
+        least = i;
+        ties = 0;
+      } else if (keys_[i] == keys_[least]) {
+        ++ties;
+      }
+    }
+    if (least < keys_.size() && ties == 0) {
+      ++given_;
+      last_ = keys_[least];
+      index = least;
+      return true;
+    }
+    all_ = numpy_argsort(keys_);
+  }
+  index = all_[given_++];
+  return true;
+}
+
 std::vector<std::size_t> numpy_argsort_descending(const std::vector<double>& keys) {
   std::vector<std::size_t> order = numpy_argsort(keys);
   std::reverse(order.begin(), order.end());

@@ -15,6 +15,7 @@
 #include "planner/codec_search.hpp"
 #include "planner/edits.hpp"
 #include "planner/executor_form.hpp"
+#include "planner/executor_wishes.hpp"
 #include "planner/form_choice.hpp"
 #include "planner/memory_packing.hpp"
 #include "planner/plan_pricer.hpp"
@@ -63,6 +64,12 @@ constexpr double kLargeCells = 1e6;
 /// TorchRec will train.
 constexpr std::size_t kMostTablesForTorchRecStart = 64;
 
+/// Where phases end, as shares of the whole: about what they take at 500 tables.
+constexpr double kBoundBegins = 0.02, kBoundEnds = 0.06, kBoardsEnd = 0.55, kTuningEnds = 0.7,
+                 kSearchEnds = 0.8, kCodecsEnd = 0.85;
+constexpr double kPartOfABoard = 0.15;  ///< of what is left until the boards are filled
+constexpr double kPartOfAStep = 0.1;
+
 class PlanSearch {
  public:
   PlanSearch(const Workload& workload, const Topology& topology, const OptimizeOptions& options)
@@ -74,17 +81,21 @@ class PlanSearch {
         begin_(std::chrono::steady_clock::now()) {}
 
   Result<OptimizedPlan> run() {
-    if (const auto refusal = refused_workload()) return fail(*refusal);
+    if (const auto refusal = refused_workload(context_)) return fail(*refusal);
     if (options_.baselines) try_baselines(baseline_names());
+    reach(kBoundBegins);
     bound_ = lower_bound(context_, kBoundEffort, [this] { return !go_on("bound"); });
     plan_.lower_bound_s = bound_.seconds;
+    reach(kBoundEnds);
     if (may_fit(context_)) {
       search();
+      reach(kSearchEnds);
       if (options_.baselines) try_baselines(planner_names());
       for (const Layout& start : options_.starts) consider(start.name, start);
     }
     if (found_.empty()) pack();
     compress();
+    reach(kCodecsEnd);
     polish_best();
     compress();
     if (found_.empty()) return fail(infeasible());
@@ -109,36 +120,20 @@ class PlanSearch {
   [[nodiscard]] double elapsed() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
+  void reach(double share) { share_ = std::clamp(share, share_, 1.0); }
+  /// A part of what is left until `share`.
+  void approach(double share, double part) { reach(share_ + part * (share - share_)); }
+
   /// Reports; false once the caller or the clock has had enough.
   bool go_on(const std::string& phase) {
     const double best =
         found_.empty() ? 0 : std::min_element(found_.begin(), found_.end(), by_seconds)->seconds;
-    if (options_.progress && !options_.progress({phase, best, plan_.lower_bound_s, elapsed()}))
+    if (options_.time_limit_s > 0) reach(elapsed() / options_.time_limit_s);
+    if (options_.progress &&
+        !options_.progress({phase, best, plan_.lower_bound_s, elapsed(), share_}))
       stopped_ = true;
     if (options_.time_limit_s > 0 && elapsed() > options_.time_limit_s) stopped_ = true;
     return !stopped_;
-  }
-
-  /// What the executor cannot train on this machine however its tables lie.
-  [[nodiscard]] std::optional<Error> refused_workload() const {
-    if (!check_is_cheap(context_)) return std::nullopt;
-    const Executor executor = options_.predict.executor;
-    auto layout = baseline("round_robin", context_.workload, context_.topology);
-    if (!layout) return std::nullopt;
-    const std::vector<Violation> violations =
-        check(context_.workload, context_.topology,
-              in_executor_form(std::move(*layout), context_.workload, context_.topology, executor),
-              executor);
-    const auto of_a_part = [&](const std::string& rule) {
-      return std::any_of(violations.begin(), violations.end(), [&](const Violation& one) {
-        return one.rule == rule && (one.table >= 0 || one.rank >= 0);
-      });
-    };
-    for (const Violation& one : violations)
-      if (one.severity == Severity::error && !one.rule.starts_with("memory") &&
-          !of_a_part(one.rule))
-        return Error{ErrorKind::infeasible, one.message, "", "", one.cure};
-    return std::nullopt;
   }
 
   /// Tables x ranks: what a pass over the board costs.
@@ -189,31 +184,8 @@ class PlanSearch {
 
   [[nodiscard]] double capacity() const { return context_.memory.capacity() - shortage_; }
 
-  /// What the executor wants beyond a good placement.
   [[nodiscard]] Layout finished(Layout layout) const {
-    if (options_.predict.executor != Executor::hugectr) return layout;
-    std::vector<bool> used(static_cast<std::size_t>(layout.ranks), false);
-    Exchange exchange = Exchange::flat;
-    bool replicated = false;
-    for (TablePlacement& table : layout.tables) {
-      if (table.cluster == ClusterType::DP) replicated = true;
-      if (table.exchange) exchange = *table.exchange;
-      table.exchange.reset();
-      for (const std::int32_t owner : table.owners) used[static_cast<std::size_t>(owner)] = true;
-      table = in_hugectr_order(std::move(table));
-    }
-    layout.clusters[static_cast<std::size_t>(ClusterType::RB)].exchange = exchange;
-    // A GPU without tables is refused: the smallest table then goes everywhere.
-    if (!replicated && std::find(used.begin(), used.end(), false) != used.end()) {
-      std::size_t smallest = 0;
-      const auto elements = [&](std::size_t t) {
-        return context_.facts.tables[t].rows * context_.facts.tables[t].dim;
-      };
-      for (std::size_t t = 1; t < layout.tables.size(); ++t)
-        if (elements(t) < elements(smallest)) smallest = t;
-      layout.tables[smallest] = data_parallel(context_.workload.tables[smallest]);
-    }
-    return layout;
+    return finished_for_executor(context_, std::move(layout));
   }
 
   /// A board that was filled once, and what its layout takes.
@@ -271,6 +243,7 @@ class PlanSearch {
       if (!go_on("search")) return;
       if (large) break;
     }
+    reach(kTuningEnds);
     std::mt19937_64 random(options_.seed);
     for (const Start& start : starts) {
       for (int pass = 0; pass < kImprovePasses && start.board->improve(); ++pass) {
@@ -294,6 +267,7 @@ class PlanSearch {
       Start start{
           .mixture = &mixture, .weighing = weighing, .choice = &choice, .replicated = replicated};
       if (fill(start, forms)) starts.push_back(std::move(start));
+      approach(kBoardsEnd, kPartOfABoard);
     }
     if (starts.size() > before) tried_forms_.push_back(forms);
     if (starts.size() > before && cells() > kFreeCells) return;
@@ -301,6 +275,7 @@ class PlanSearch {
       if (!go_on("search")) return;
       Start start{.mixture = &mixture, .weighing = weighing};
       if (fill(start, wanted_)) starts.push_back(std::move(start));
+      approach(kBoardsEnd, kPartOfABoard);
     }
   }
 
@@ -344,6 +319,7 @@ class PlanSearch {
           if (!fill(next, next.choice->forms(next.replicated)) || next.seconds >= start.seconds)
             break;
           start = std::move(next);
+          approach(kTuningEnds, kPartOfAStep);
         }
       }
     }
@@ -355,6 +331,7 @@ class PlanSearch {
     const double rounds = options_.effort * kShakesAnEffort * std::min(1.0, kShakenCells / cells());
     for (int round = 0; round < rounds; ++round) {
       if (!go_on("search")) return;
+      approach(kSearchEnds, kPartOfAStep);
       board.shake(random, kShakenShare);
       board.improve();
       if (board.cost() < least) {
@@ -454,7 +431,10 @@ class PlanSearch {
       if (!go_on("polish")) return;
       WhatIf what_if = WhatIf::create(context_, start.layout);
       polish(context_, options_.constraints, allowed_, capacity(), what_if,
-             {evaluations, [&] { return !go_on("polish"); }});
+             {evaluations, [&] {
+                approach(1, 1.0 / std::max(1, evaluations));
+                return !go_on("polish");
+              }});
       if (is_better(what_if.seconds())) consider("polished", what_if.layout());
     }
   }
@@ -494,6 +474,7 @@ class PlanSearch {
   MemoryPacking packing_;
   std::optional<Violation> first_error_;
   double excess_ = 0;    ///< bytes over a rank's memory in the last check
+  double share_ = 0;     ///< of the whole, for progress
   double shortage_ = 0;  ///< bytes that the memory model is known to miss
   bool stopped_ = false;
 };

@@ -23,6 +23,7 @@ struct OptimizeProgress {
   double best_s = 0;  ///< 0: nothing feasible yet
   double lower_bound_s = 0;
   double elapsed_s = 0;
+  double share = 0;  ///< of the whole, estimated; never falls
 };
 
 struct OptimizeOptions {

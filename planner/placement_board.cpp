@@ -80,10 +80,7 @@ BoardWeights BoardScale::weights(const LoadFields& prices, double floor) const {
   if (prices.empty()) return weights;
   LoadFields unit(load_field_count(), 0.0);
   const auto price_of = [&](const LayoutLoads& loads) {
-    const LoadFields fields = to_fields(loads);
-    double sum = 0;
-    for (std::size_t i = 0; i < fields.size(); ++i) sum += fields[i] * prices[i];
-    return sum * context_.topology.ranks();
+    return dot(prices, to_fields(loads)) * context_.topology.ranks();
   };
   const auto probe = [&](RankStage stage, auto fill) {
     double price = 0, seconds = 0;
@@ -196,16 +193,6 @@ void PlacementBoard::refresh() {
   for (const DomainSeconds& domain : domains_)
     for (std::size_t s = 0; s < kDomainStages; ++s)
       domain_max_[s] = std::max(domain_max_[s], domain[s]);
-}
-
-double PlacementBoard::cost_of(const RankSeconds& ranks, const DomainSeconds& domains) const {
-  double cost = everywhere_ + mean_share_ * total_work_ / static_cast<double>(ranks_.size());
-  for (std::size_t s = 0; s < kRankStages; ++s)
-    if (s != kNearWire) cost += weights_.rank[s] * ranks[s];
-  cost += weights_.rank[kNearWire] * std::max(ranks[kNearWire], domains[kNearReceive]);
-  cost += weights_.domain[kRailWire] * domains[kRailWire] +
-          weights_.domain[kRailReduce] * domains[kRailReduce];
-  return cost;
 }
 
 }  // namespace shardscope

@@ -3,6 +3,7 @@
 // what their maxima cost an iteration. Stages are separated by barriers, so the slowest rank of
 // each counts; weights say how much of a stage the schedule hides.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -78,7 +79,14 @@ class PlacementBoard {
   [[nodiscard]] double mean_share() const { return mean_share_; }
   [[nodiscard]] double cost() const { return cost_of(rank_max_, domain_max_); }
   /// Cost if this much were added: maxima of the touched ranks and domains given.
-  [[nodiscard]] double cost_of(const RankSeconds& ranks, const DomainSeconds& domains) const;
+  [[nodiscard]] double cost_of(const RankSeconds& ranks, const DomainSeconds& domains) const {
+    double cost = everywhere_ + mean_share_ * total_work_ / static_cast<double>(ranks_.size());
+    for (std::size_t s = 0; s < kRankStages; ++s)
+      if (s != kNearWire) cost += weights_.rank[s] * ranks[s];
+    cost += weights_.rank[kNearWire] * std::max(ranks[kNearWire], domains[kNearReceive]);
+    return cost + weights_.domain[kRailWire] * domains[kRailWire] +
+           weights_.domain[kRailReduce] * domains[kRailReduce];
+  }
   [[nodiscard]] const RankSeconds& rank_max() const { return rank_max_; }
   [[nodiscard]] const DomainSeconds& domain_max() const { return domain_max_; }
   [[nodiscard]] const RankSeconds& rank(std::int32_t r) const {

@@ -51,7 +51,8 @@ class SplitState {
     for (const Piece& piece : pieces_) {
       bool done = false;
       std::vector<double> tried = placed.cost;
-      for (const std::size_t b : numpy_argsort(placed.cost)) {
+      NumpyArgsortFront cheapest(placed.cost);
+      for (std::size_t b = 0; cheapest.next(b);) {
         std::vector<std::int32_t>& bucket = placed.buckets[b];
         if (std::find(bucket.begin(), bucket.end(), piece.table) != bucket.end()) continue;
         bucket.push_back(piece.table);

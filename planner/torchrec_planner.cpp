@@ -59,13 +59,38 @@ Options enumerate(const std::vector<TorchRecTable>& tables, const TorchRecMachin
   return options;
 }
 
+/// What the proposers ask of an option again and again.
+struct OptionTotals {
+  double everywhere_ms = 0, everywhere_bytes = 0;  ///< over all ranks
+  double ms = 0, bytes = 0;                        ///< over its shards
+  double longest_ms = 0, largest_bytes = 0;        ///< shard
+};
+
+OptionTotals totals_of(const TorchRecChoice& choice, std::int32_t world) {
+  OptionTotals totals{.ms = choice.total_ms(),
+                      .bytes = choice.total_hbm_bytes(),
+                      .longest_ms = longest_shard_ms(choice),
+                      .largest_bytes = largest_shard_bytes(choice)};
+  const bool copied = choice.form == TorchRecForm::data_parallel;
+  totals.everywhere_ms = copied ? world * choice.shards.front().total_ms() : totals.ms;
+  totals.everywhere_bytes = copied ? world * choice.shards.front().hbm_bytes : totals.bytes;
+  return totals;
+}
+
 /// Keeps the best complete placement of all that the proposers try.
 class Proposals {
  public:
   Proposals(const TorchRecMachine& machine, const Options& options)
-      : machine_(machine), options_(options) {}
+      : machine_(machine), options_(options) {
+    for (const std::vector<TorchRecChoice>& choices : options) {
+      std::vector<OptionTotals>& totals = totals_.emplace_back();
+      for (const TorchRecChoice& choice : choices)
+        totals.push_back(totals_of(choice, machine.world));
+    }
+  }
 
   void consider(const std::vector<std::size_t>& chosen) {
+    if (is_hopeless(chosen)) return;
     TorchRecPlacement placement;
     for (std::size_t t = 0; t < options_.size(); ++t)
       placement.tables.push_back(options_[t][chosen[t]]);
@@ -78,12 +103,12 @@ class Proposals {
   /// From the fastest option of every table on: the table with most storage gives way first.
   void greedy(bool by_longest_shard) {
     std::vector<std::vector<std::size_t>> order;
-    for (const std::vector<TorchRecChoice>& choices : options_) {
-      std::vector<std::size_t>& sorted = order.emplace_back(choices.size());
+    for (const std::vector<OptionTotals>& totals : totals_) {
+      std::vector<std::size_t>& sorted = order.emplace_back(totals.size());
       std::iota(sorted.begin(), sorted.end(), std::size_t{0});
       std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) {
-        return by_longest_shard ? longest_shard_ms(choices[a]) < longest_shard_ms(choices[b])
-                                : choices[a].total_ms() < choices[b].total_ms();
+        return by_longest_shard ? totals[a].longest_ms < totals[b].longest_ms
+                                : totals[a].ms < totals[b].ms;
       });
     }
     std::vector<std::size_t> step(options_.size(), 0), chosen(options_.size());
@@ -94,8 +119,8 @@ class Proposals {
       std::pair<double, double> most{-1, -1};
       for (std::size_t t = 0; t < options_.size(); ++t) {
         if (step[t] + 1 >= order[t].size()) continue;
-        const TorchRecChoice& now = options_[t][chosen[t]];
-        const std::pair<double, double> storage{largest_shard_bytes(now), now.total_hbm_bytes()};
+        const OptionTotals& now = totals_[t][chosen[t]];
+        const std::pair<double, double> storage{now.largest_bytes, now.bytes};
         if (storage > most) {
           most = storage;
           largest = t;
@@ -141,8 +166,21 @@ class Proposals {
   [[nodiscard]] TorchRecPlacement& best() { return best_; }
 
  private:
+  /// Even a perfect spread would be no faster than the best, or would not fit.
+  [[nodiscard]] bool is_hopeless(const std::vector<std::size_t>& chosen) const {
+    constexpr double kRounding = 1e-9;
+    double ms = 0, bytes = 0;
+    for (std::size_t t = 0; t < chosen.size(); ++t) {
+      ms += totals_[t][chosen[t]].everywhere_ms;
+      bytes += totals_[t][chosen[t]].everywhere_bytes;
+    }
+    if (bytes > machine_.world * std::max(0.0, machine_.hbm_bytes) * (1 + kRounding)) return true;
+    return found_ && ms >= machine_.world * best_.max_ms() * (1 + kRounding);
+  }
+
   const TorchRecMachine& machine_;
   const Options& options_;
+  std::vector<std::vector<OptionTotals>> totals_;  ///< as options
   TorchRecPlacement best_;
   bool found_ = false;
 };

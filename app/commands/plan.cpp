@@ -104,8 +104,9 @@ Status plan_command(const PlanOptions& options) {
   Progress progress("plan");
   const Result<PlannedLayout> plan =
       plan_layout(options, *inputs, how, [&](const OptimizeProgress& now) {
-        if (now.best_s > 0)
-          progress.update(0, fmt::format("{}: {} ms", now.phase, ms_text(now.best_s * 1e3)));
+        progress.update(now.share, now.best_s > 0 ? fmt::format("{}: {} ms", now.phase,
+                                                                ms_text(now.best_s * 1e3))
+                                                  : now.phase);
         return !interrupt.requested();
       });
   progress.finish();

@@ -70,27 +70,14 @@ TEST_P(OptimizeProperty, IsDeterministic) {
 
 TEST_P(OptimizeProperty, ABetterMachineIsNeverPlannedWorse) {
   for (std::uint64_t seed = 0; seed < cases(12); ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
     const RandomCase made = trainable_case(seed, GetParam());
     const OptimizeOptions options{
         .predict = {.executor = GetParam(), .schedule = ScheduleKind::inter}};
     const double before = optimize(made.workload, made.topology, options)->seconds;
-    Topology better = made.topology;
-    switch (seed % 4) {
-      case 0:
-        better.gpu.memory_bytes.value *= 2;
-        break;
-      case 1:
-        better.intra.bytes_per_s.value *= 2;
-        break;
-      case 2:
-        better.inter.bytes_per_s.value *= 2;
-        break;
-      default:
-        better.inter.latency_s.value *= 0.3;
-        break;
+    for (const auto& [what, better] : testing_planner::better_machines(made.topology)) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << what);
+      EXPECT_LE(optimize(made.workload, better, options)->seconds, before * 1.01);
     }
-    EXPECT_LE(optimize(made.workload, better, options)->seconds, before * 1.01);
   }
 }
 
@@ -131,6 +118,25 @@ TEST(Optimize, SaysWhenNothingFits) {
   const auto plan = optimize(made.workload, made.topology, {});
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().kind, ErrorKind::infeasible);
+}
+
+TEST(Optimize, ProgressNeverFallsAndComesNearTheWhole) {
+  for (const std::uint64_t seed : {3U, 9U}) {
+    const RandomCase made = random_case(seed);
+    OptimizeOptions options;
+    double share = 0;
+    int steps = 0;
+    options.progress = [&](const OptimizeProgress& progress) {
+      EXPECT_GE(progress.share, share);
+      EXPECT_LE(progress.share, 1);
+      steps += progress.share > share ? 1 : 0;
+      share = progress.share;
+      return true;
+    };
+    ASSERT_TRUE(optimize(made.workload, made.topology, options));
+    EXPECT_GE(share, 0.8);
+    EXPECT_GE(steps, 8);
+  }
 }
 
 TEST(Optimize, ReportsProgressAndCanBeCancelled) {

@@ -143,4 +143,23 @@ RandomCase random_case(std::uint64_t seed, const CaseLimits& limits) {
   return made;
 }
 
+std::vector<std::pair<std::string, Topology>> better_machines(const Topology& topology) {
+  std::vector<std::pair<std::string, Topology>> machines;
+  const auto with = [&](const char* what, auto change) {
+    machines.emplace_back(what, topology);
+    change(machines.back().second);
+  };
+  with("memory x 2", [](Topology& t) { t.gpu.memory_bytes.value *= 2; });
+  with("memory x 1.1", [](Topology& t) { t.gpu.memory_bytes.value *= 1.1; });
+  with("memory bandwidth x 1.5", [](Topology& t) { t.gpu.memory_bytes_per_s.value *= 1.5; });
+  with("fast links x 2", [](Topology& t) { t.intra.bytes_per_s.value *= 2; });
+  with("network x 2", [](Topology& t) { t.inter.bytes_per_s.value *= 2; });
+  with("fast links' latency x 0.3", [](Topology& t) { t.intra.latency_s.value *= 0.3; });
+  with("network latency x 0.3", [](Topology& t) {
+    t.inter.latency_s.value *= 0.3;
+    t.inter.latency_per_doubling_s.value *= 0.3;
+  });
+  return machines;
+}
+
 }  // namespace shardscope::testing_planner

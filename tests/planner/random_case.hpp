@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "layout/layout.hpp"
 #include "layout/topology.hpp"
@@ -42,5 +45,9 @@ struct CaseLimits {
 [[nodiscard]] Layout random_layout(const Workload& workload, const Topology& topology,
                                    std::mt19937_64& random);
 [[nodiscard]] RandomCase random_case(std::uint64_t seed, const CaseLimits& limits = {});
+
+/// The machine with more memory, more of one bandwidth or less of one latency, each named.
+[[nodiscard]] std::vector<std::pair<std::string, Topology>> better_machines(
+    const Topology& topology);
 
 }  // namespace shardscope::testing_planner
