@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
 
 #include "app/machine.hpp"
 #include "app/reuse_ids.hpp"
@@ -15,6 +14,8 @@
 #include "layout/closest.hpp"
 #include "layout/json.hpp"
 #include "layout/models.hpp"
+#include "layout/table_order.hpp"
+#include "planner/calibration_use.hpp"
 #include "planner/executor_form.hpp"
 #include "planner/executor_model.hpp"
 #include "planner/optimize.hpp"
@@ -90,27 +91,6 @@ Result<Topology> topology_of(const InputOptions& options) {
   return topology;
 }
 
-/// A layout's file may list the tables in any order: their names say which is which. Left as it is
-/// where names differ or repeat; a check then says so.
-void put_in_order_of(const Workload& workload, Layout& layout) {
-  std::map<std::string, std::size_t> place_of;
-  for (std::size_t t = 0; t < layout.table_names.size(); ++t) place_of[layout.table_names[t]] = t;
-  if (place_of.size() != workload.tables.size() || layout.tables.size() != place_of.size() ||
-      layout.table_names.size() != place_of.size()) {
-    return;
-  }
-  std::vector<TablePlacement> ordered;
-  std::vector<std::string> names;
-  for (const Table& table : workload.tables) {
-    const auto place = place_of.find(table.name);
-    if (place == place_of.end()) return;
-    ordered.push_back(layout.tables[place->second]);
-    names.push_back(table.name);
-  }
-  layout.tables = std::move(ordered);
-  layout.table_names = std::move(names);
-}
-
 }  // namespace
 
 Result<std::string> read_text_file(const std::string& path) {
@@ -174,15 +154,8 @@ Result<Topology> with_calibration(Topology topology, const std::string& path) {
   if (!text) return fail(text.error());
   const auto file = storage::calibration_from_json(*text, path);
   if (!file) return fail(file.error());
-  const std::string& device = file->calibration.gpu.name;
-  if (!device.empty() && device != topology.gpu.name) {
-    return fail(
-        {ErrorKind::usage,
-         fmt::format("the calibration is of {}, {} has {}", device, topology.name,
-                     topology.gpu.name),
-         path, "a calibration of the topology's device",
-         fmt::format("Calibrate on that machine, or choose the topology that was measured{}",
-                     file->topology.empty() ? "" : " (" + file->topology + ")")});
+  if (Status same = require_same_device(topology, file->calibration, file->topology, path); !same) {
+    return fail(same.error());
   }
   return calibrated(std::move(topology), file->calibration);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/report.hpp"
+#include "layout/json.hpp"
 #include "storage/queries/codecs.hpp"
 #include "storage/queries/stages.hpp"
 
@@ -102,6 +103,9 @@ Result<SessionContents> read_contents(const storage::Session& session, std::int6
     const auto comparisons = storage::list_comparisons(session);
     if (!comparisons) return fail(comparisons.error());
     inspected.comparisons = *comparisons;
+    auto statistics = storage::list_table_stats(session);
+    if (!statistics) return fail(statistics.error());
+    inspected.statistics = std::move(*statistics);
   }
   return inspected;
 }
@@ -129,6 +133,14 @@ nlohmann::ordered_json contents_json(const std::string& path, const SessionConte
                                    {"pairs", one.blocks},
                                    {"reason", one.reason},
                                    {"sentence", one.sentence}});
+  }
+  for (const storage::StatisticsRecord& one : inspected.statistics) {
+    nlohmann::ordered_json tables = nlohmann::ordered_json::array();
+    for (const TableStats& stats : one.tables) {
+      tables.push_back(nlohmann::ordered_json::parse(to_json(stats)));
+    }
+    json["statistics"].push_back(
+        {{"workload", one.workload}, {"source", one.source}, {"tables", std::move(tables)}});
   }
   return json;
 }

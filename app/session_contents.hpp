@@ -13,6 +13,7 @@
 #include "storage/curves.hpp"
 #include "storage/queries/runs.hpp"
 #include "storage/session.hpp"
+#include "storage/statistics.hpp"
 
 namespace shardscope::app {
 
@@ -26,9 +27,10 @@ struct RunContents {
 struct SessionContents {
   std::vector<RunContents> runs;
   std::vector<storage::ComparisonRecord> comparisons;
+  std::vector<storage::StatisticsRecord> statistics;
 };
 
-/// `only_run` 0: all runs and the comparisons.
+/// `only_run` 0: all runs, the comparisons and the statistics.
 [[nodiscard]] Result<SessionContents> read_contents(const storage::Session& session,
                                                     std::int64_t only_run);
 

@@ -71,17 +71,6 @@ std::string bar(double share, int width) {
   return text + std::string(static_cast<std::size_t>(width - columns_of(text)), ' ');
 }
 
-std::string bytes_text(double bytes) {
-  static const char* const kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  std::size_t unit = 0;
-  while (std::abs(bytes) >= 1023.5 && unit + 1 < std::size(kUnits)) {
-    bytes /= 1024;
-    ++unit;
-  }
-  const int decimals = unit == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f} {}", bytes, decimals, kUnits[unit]);
-}
-
 std::string grouped(long long value) {
   std::string digits = std::to_string(value < 0 ? -value : value);
   for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "layout/byte_text.hpp"
+
 namespace shardscope::app {
 
 enum class Align : unsigned char { left, right };
@@ -33,8 +35,6 @@ class TextTable {
 /// A bar of `width` columns for `share` (0..1) in eighths of a block: "█████▍    ".
 [[nodiscard]] std::string bar(double share, int width);
 
-/// "12.3 GiB", "512 B": three significant digits.
-[[nodiscard]] std::string bytes_text(double bytes);
 /// "1,234,567".
 [[nodiscard]] std::string grouped(long long value);
 /// "1 rank", "1,234 ranks".

@@ -2,14 +2,13 @@
 
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "profiler/clock.hpp"
 #include "storage/session.hpp"
 #include "storage/session_writer.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {
@@ -43,15 +42,10 @@ RunInfo plain_run() {
 
 class BenchFile {
  public:
-  BenchFile() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "shardscope-XXXXXX").string();
-    directory_ = ::mkdtemp(pattern.data());
-  }
-  ~BenchFile() { std::filesystem::remove_all(directory_); }
-  [[nodiscard]] std::string path() const { return (directory_ / "bench.shardscope").string(); }
+  [[nodiscard]] std::string path() const { return directory_.file("bench.shardscope"); }
 
  private:
-  std::filesystem::path directory_;
+  test::TempDirectory directory_;
 };
 
 /// The queue is bounded: handing over faster than the disk takes blocks, so the whole is the

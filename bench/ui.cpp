@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -17,6 +16,7 @@
 #include "layout/models.hpp"
 #include "planner/baselines.hpp"
 #include "storage/session_writer.hpp"
+#include "tests/temp_directory.hpp"
 #include "ui/desktop/driver.hpp"
 
 namespace {
@@ -133,9 +133,6 @@ std::int64_t bench_spans() {
 class BenchSession {
  public:
   explicit BenchSession(bool ended) {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "shardscope-ui-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     storage::Session session = storage::Session::create(path()).value();
     storage::SessionWriter writer(session);
     const Workload workload = *model_by_name("criteo-kaggle");
@@ -152,11 +149,10 @@ class BenchSession {
     if (ended && !writer.end_run(run, {})) std::abort();
     if (!writer.flush()) std::abort();
   }
-  ~BenchSession() { std::filesystem::remove_all(folder_); }
   BenchSession(const BenchSession&) = delete;
   BenchSession& operator=(const BenchSession&) = delete;
 
-  [[nodiscard]] std::string path() const { return (folder_ / "bench.shardscope").string(); }
+  [[nodiscard]] std::string path() const { return folder_.file("bench.shardscope"); }
 
   /// Drops the file from the page cache.
   void make_cold() const {
@@ -201,7 +197,7 @@ class BenchSession {
     writer.iterations(run, {&iteration, 1});
   }
 
-  std::filesystem::path folder_;
+  test::TempDirectory folder_;
 };
 
 const BenchSession& session_with_levels() {

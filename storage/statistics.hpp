@@ -1,5 +1,5 @@
 #pragma once
-// Statistics of id streams and calibrations of machines.
+// Statistics of id streams.
 
 #include <cstdint>
 #include <span>
@@ -17,28 +17,14 @@ namespace shardscope::storage {
 [[nodiscard]] Status save_table_stats(const Session& session, std::int64_t workload,
                                       const std::string& source, std::span<const TableStats> stats);
 
-/// By table name.
-[[nodiscard]] Result<std::vector<TableStats>> load_table_stats(const Session& session,
-                                                               std::int64_t workload,
-                                                               const std::string& source);
-
-/// Sources that a workload has statistics of.
-[[nodiscard]] Result<std::vector<std::string>> table_stats_sources(const Session& session,
-                                                                   std::int64_t workload);
-
-/// Constants of one machine, as text in the format of whoever fitted them.
-struct CalibrationRecord {
-  std::int64_t id = 0;  ///< given by save_calibration
-  std::string name;
-  std::string backend;  ///< cpu | cuda
-  std::string environment_json;
-  std::string json;
-  std::int64_t created_utc_ns = 0;  ///< given by save_calibration
+/// Statistics of one workload's tables on one stream.
+struct StatisticsRecord {
+  std::string workload;  ///< its name
+  std::string source;
+  std::vector<TableStats> tables;  ///< by name
 };
 
-[[nodiscard]] Result<std::int64_t> save_calibration(const Session& session,
-                                                    const CalibrationRecord& calibration);
-/// Oldest first.
-[[nodiscard]] Result<std::vector<CalibrationRecord>> list_calibrations(const Session& session);
+/// All that the session holds, by workload, oldest first, then source.
+[[nodiscard]] Result<std::vector<StatisticsRecord>> list_table_stats(const Session& session);
 
 }  // namespace shardscope::storage

@@ -108,6 +108,19 @@ void print_comparisons(const std::vector<storage::ComparisonRecord>& comparisons
   }
 }
 
+void print_statistics(const std::vector<storage::StatisticsRecord>& statistics) {
+  for (const storage::StatisticsRecord& one : statistics) {
+    fmt::print("\nStatistics of {} ({})\n", one.workload, one.source);
+    TextTable table(
+        {{"table", Align::left}, {"ids a bag"}, {"ids"}, {"working set"}, {"untouched"}});
+    for (const TableStats& stats : one.tables) {
+      table.row({stats.table, fmt::format("{:.3g}", stats.mean_bag_length), grouped(stats.keys),
+                 grouped(stats.working_set_rows), grouped(stats.untouched_rows)});
+    }
+    fmt::print("{}", table.text());
+  }
+}
+
 }  // namespace
 
 Status inspect(const InspectOptions& options) {
@@ -133,11 +146,12 @@ Status inspect(const InspectOptions& options) {
   }
   if (contents->runs.empty()) {
     fmt::print("{} has no runs.\n", options.session);
-    return {};
+  } else {
+    print_runs(contents->runs);
   }
-  print_runs(contents->runs);
   for (const RunContents& run : contents->runs) print_run(run);
   print_comparisons(contents->comparisons);
+  print_statistics(contents->statistics);
   return {};
 }
 

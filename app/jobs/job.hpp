@@ -38,6 +38,8 @@ class JobWatch {
   virtual void progress(double share, const std::string& detail) = 0;
   /// The job ends at the next good moment and keeps what was measured.
   [[nodiscard]] virtual bool stop_requested() const = 0;
+  /// Whether it is asked to stop only to go on under another layout.
+  [[nodiscard]] virtual bool moves_on() const { return false; }
   /// Called from another thread when the job has not stopped one second after it was asked to
   /// (Engine::abort). Unset before what the action refers to goes away.
   virtual void when_late(std::function<void()> action) = 0;

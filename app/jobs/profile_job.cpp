@@ -11,6 +11,7 @@
 #include "app/report.hpp"
 #include "app/run_setup.hpp"
 #include "app/text_table.hpp"
+#include "storage/queries/runs.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -29,7 +30,7 @@ RunSummary traced_summary(const Result<engine::ProfileOutcome>& outcome,
   return summary;
 }
 
-RunSummary profile_summary(const Result<engine::ProfileOutcome>& outcome) {
+RunSummary profile_summary(const Result<engine::ProfileOutcome>& outcome, bool moves_on) {
   RunSummary summary;
   summary.tracing_overhead = std::numeric_limits<double>::quiet_NaN();  // until it is known
   if (!outcome) {
@@ -41,8 +42,10 @@ RunSummary profile_summary(const Result<engine::ProfileOutcome>& outcome) {
   summary.iteration_ms = outcome->iteration_ms;
   summary.critical_path_ms = outcome->critical_path_ms;
   if (outcome->tracing_overhead) summary.tracing_overhead = outcome->tracing_overhead->estimate;
-  summary.complete = !outcome->interrupted;
-  summary.message = outcome->interrupted ? "stopped by the user" : "";
+  summary.complete = !outcome->interrupted || moves_on;
+  summary.message = moves_on               ? storage::kMovedOn
+                    : outcome->interrupted ? "stopped by the user"
+                                           : "";
   return summary;
 }
 
@@ -67,8 +70,9 @@ Result<Profiled> run_profile(engine::Engine& engine, const RunOptions& options,
         return !watch.stop_requested() && output.status();
       });
   if (trace != nullptr) trace->finish();
-  const Status ended = (*recorder)->end(trace != nullptr ? traced_summary(outcome, trace->counts())
-                                                         : profile_summary(outcome));
+  const Status ended =
+      (*recorder)->end(trace != nullptr ? traced_summary(outcome, trace->counts())
+                                        : profile_summary(outcome, watch.moves_on()));
   if (const Status kept = output.status(); !kept) return fail(kept.error());
   if (!outcome) return fail(outcome.error());
   if (!ended) return fail(ended.error());

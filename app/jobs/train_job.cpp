@@ -16,6 +16,7 @@
 #include "app/run_setup.hpp"
 #include "engine/batches/task.hpp"
 #include "engine/run_recorder.hpp"
+#include "storage/queries/runs.hpp"
 
 namespace shardscope::app {
 namespace {
@@ -84,11 +85,25 @@ std::array<storage::CurvePoint, 2> curve_points(const CurveRow& row) {
 /// What the training loop works on; all outlive it.
 struct Parts {
   engine::Engine& engine;
-  engine::RunRecorder& recorder;
+  std::unique_ptr<engine::RunRecorder>& recorder;
   const engine::BatchSource& held_out;
   JobOutput& output;
   JobWatch& watch;
 };
+
+RunSummary training_summary(const TrainJob& job, double iteration_ms, bool complete,
+                            std::string message) {
+  RunSummary summary;
+  summary.tracing_overhead = std::numeric_limits<double>::quiet_NaN();
+  summary.iteration_ms = iteration_ms;
+  if (iteration_ms > 0) {
+    summary.samples_per_s =
+        static_cast<double>(job.inputs.workload.global_batch) / iteration_ms * 1e3;
+  }
+  summary.complete = complete;
+  summary.message = std::move(message);
+  return summary;
+}
 
 class Trainer {
  public:
@@ -112,7 +127,8 @@ class Trainer {
       if (Status status = evaluate(done, trained); !status) return status;
       trained.interrupted = parts_.watch.stop_requested() && done < iterations;
     }
-    trained.iteration_ms = iterations_ > 0 ? total_ms_ / static_cast<double>(iterations_) : 0;
+    trained.iteration_ms = iteration_ms();
+    trained.run = parts_.recorder->run();
     return {};
   }
 
@@ -124,7 +140,7 @@ class Trainer {
     while (losses_count_ < count && !parts_.watch.stop_requested()) {
       const auto length = static_cast<std::int32_t>(std::min(count - losses_count_, kLongestBlock));
       const auto block =
-          parts_.recorder.run_block(parts_.engine, length, engine::BlockUse::measured);
+          parts_.recorder->run_block(parts_.engine, length, engine::BlockUse::measured);
       if (!block) return fail(block.error());
       if (Status kept = parts_.output.status(); !kept) return kept;
       losses_.insert(losses_.end(), block->losses.begin(), block->losses.end());
@@ -133,7 +149,34 @@ class Trainer {
       losses_count_ += length;
       parts_.watch.progress(
           static_cast<double>(done + losses_count_) / static_cast<double>(iterations), detail_);
+      if (Status moved = move_where_asked(); !moved) return moved;
     }
+    return {};
+  }
+
+  /// Of the run that is open: since the start, or since the last move.
+  [[nodiscard]] double iteration_ms() const {
+    return iterations_ > 0 ? total_ms_ / static_cast<double>(iterations_) : 0;
+  }
+
+  /// A new layout begins a run of its own in the session; the curve goes on.
+  Status move_where_asked() {
+    if (job_.requests == nullptr || !job_.requests->wanted()) return {};
+    const std::optional<Layout> layout = job_.requests->move(parts_.engine);
+    if (!layout) return {};
+    if (Status ended =
+            parts_.recorder->end(training_summary(job_, iteration_ms(), true, storage::kMovedOn));
+        !ended) {
+      return ended;
+    }
+    auto next = engine::RunRecorder::begin(parts_.output.records(),
+                                           run_info(job_.run, job_.inputs, *layout, parts_.engine),
+                                           parts_.engine);
+    if (!next) return fail(next.error());
+    parts_.recorder = std::move(*next);
+    total_ms_ = 0;
+    iterations_ = 0;
+    job_.requests->moved();
     return {};
   }
 
@@ -150,7 +193,7 @@ class Trainer {
          std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count(),
          train_loss, *held_out});
     detail_ = fmt::format("AUC {:.4f}", held_out->auc);
-    return parts_.output.save_curve(parts_.recorder.run(), curve_points(trained.curve.back()));
+    return parts_.output.save_curve(parts_.recorder->run(), curve_points(trained.curve.back()));
   }
 
   const TrainJob& job_;
@@ -164,18 +207,10 @@ class Trainer {
 };
 
 RunSummary training_summary(const TrainJob& job, const Trained& trained, const Status& status) {
-  RunSummary summary;
-  summary.tracing_overhead = std::numeric_limits<double>::quiet_NaN();
-  summary.iteration_ms = trained.iteration_ms;
-  if (trained.iteration_ms > 0) {
-    summary.samples_per_s =
-        static_cast<double>(job.inputs.workload.global_batch) / trained.iteration_ms * 1e3;
-  }
-  summary.complete = status && !trained.interrupted;
-  summary.message = !status               ? to_string(status.error())
-                    : trained.interrupted ? "stopped by the user"
-                                          : "";
-  return summary;
+  return training_summary(job, trained.iteration_ms, status && !trained.interrupted,
+                          !status               ? to_string(status.error())
+                          : trained.interrupted ? "stopped by the user"
+                                                : "");
 }
 
 }  // namespace
@@ -187,15 +222,14 @@ Result<Trained> run_training(const TrainJob& job, JobOutput& output, JobWatch& w
   if (!held_out) return fail(held_out.error());
   const auto engine = make_training_engine(job);
   if (!engine) return fail(engine.error());
-  const auto recorder = engine::RunRecorder::begin(
+  auto recorder = engine::RunRecorder::begin(
       output.records(), run_info(job.run, job.inputs, job.layout, **engine), **engine);
   if (!recorder) return fail(recorder.error());
   Trained trained;
   trained.mode = (*engine)->mode();
   trained.distinct_batches = (*engine)->config().batches;
   trained.run = (*recorder)->run();
-  const Status status =
-      Trainer(job, {**engine, **recorder, **held_out, output, watch}).run(trained);
+  const Status status = Trainer(job, {**engine, *recorder, **held_out, output, watch}).run(trained);
   const Status ended = (*recorder)->end(training_summary(job, trained, status));
   if (!status) return fail(status.error());
   if (!ended) return fail(ended.error());

@@ -13,12 +13,25 @@
 
 namespace shardscope::app {
 
+/// Layouts that a training is asked to move to while it runs.
+class LayoutRequests {
+ public:
+  virtual ~LayoutRequests() = default;
+
+  [[nodiscard]] virtual bool wanted() const = 0;
+  /// Moves the engine to the layout that is asked for. Empty: refused, and whoever asked was told.
+  [[nodiscard]] virtual std::optional<Layout> move(engine::Engine& engine) = 0;
+  /// The records after the move go to another run.
+  virtual void moved() = 0;
+};
+
 struct TrainJob {
   const RunOptions& run;  ///< iterations 0: 1000
   const Inputs& inputs;
   const Layout& layout;
   std::int64_t evaluate_every = 0;  ///< iterations; 0: 20 points in all
   std::int64_t evaluation_batches = 8;
+  LayoutRequests* requests = nullptr;  ///< asked between blocks; null: it keeps its layout
 };
 
 /// One evaluation with the training loss since the one before.
@@ -37,7 +50,7 @@ struct Trained {
   double iteration_ms = 0;
   bool interrupted = false;
   Mode mode = Mode::measured;
-  std::int64_t run = 0;
+  std::int64_t run = 0;  ///< the last one, where it moved to other layouts
 };
 
 /// Trains; every evaluation is in the output before the next iteration begins.

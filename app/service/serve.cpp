@@ -10,9 +10,12 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/machine.hpp"
 #include "app/service/event_queue.hpp"
+#include "app/service/machine_inquiry.hpp"
+#include "app/service/record_json.hpp"
 #include "app/service/session_desk.hpp"
 #include "app/service/standard_streams.hpp"
 #include "engine/service/channel.hpp"
@@ -25,6 +28,8 @@ using Clock = std::chrono::steady_clock;
 using service::Message;
 
 constexpr std::chrono::milliseconds kTick{50};
+constexpr std::chrono::milliseconds kIdleTick{1000};  // without a worker nothing is due
+constexpr std::int64_t kInquiries = -1;                    // no job's id
 constexpr std::chrono::seconds kCancelGrace{5};            // from a cancel to the kill
 constexpr std::chrono::milliseconds kFarewellGrace{1200};  // from the desktop's end to the kill
 constexpr std::chrono::seconds kReapWithin{2};
@@ -64,11 +69,12 @@ class Engine {
     if (!channel) return fail(channel.error());
     desktop_ = std::move(*channel);
     while (!desktop_gone_ || !workers_.empty()) {
-      if (auto event = queue_.pop(kTick)) handle(std::move(*event));
+      if (auto event = queue_.pop(workers_.empty() ? kIdleTick : kTick)) handle(std::move(*event));
       tell_of_lost_records();
       kill_late_workers();
     }
     queue_.shut();
+    inquiries_.clear();
     desktop_.reset();
     Status closed = desk_.close();
     // Whoever feeds this by hand or by mistake is told what was expected.
@@ -79,7 +85,10 @@ class Engine {
  private:
   void handle(EngineEvent event) {
     const std::int64_t from = event.from;
-    if (auto* message = std::get_if<Message>(&event.what)) {
+    if (auto* message = std::get_if<Message>(&event.what);
+        message != nullptr && from == kInquiries) {
+      tell(*message);
+    } else if (message != nullptr) {
       from == 0 ? from_desktop(std::move(*message)) : from_worker(from, std::move(*message));
     } else if (const auto* refused = std::get_if<Refused>(&event.what)) {
       if (from == 0) tell(service::Failure{refused->id, refused->error});
@@ -112,8 +121,7 @@ class Engine {
     const nlohmann::ordered_json json = {
         {"protocol", service::kProtocol},
         {"program", std::string("shardscope ") + SHARDSCOPE_VERSION},
-        {"jobs", {"run", "compare", "train"}},
-        {"backends", {"cpu"}},
+        {"jobs", {"run", "compare", "train", "calibrate", "plan"}},
         {"environment", nlohmann::ordered_json::parse(environment_json(this_machine()))}};
     answer(hello.id, json.dump());
   }
@@ -127,7 +135,21 @@ class Engine {
     answer(open.id, desk_.open(open.path));
   }
 
-  void request(const service::Query& query) { answer(query.id, desk_.query(query)); }
+  void request(const service::Query& query) {
+    if (query.what != "machine") {
+      answer(query.id, desk_.query(query));
+      return;
+    }
+    auto inquiry = MachineInquiry::start([this, id = query.id](const Result<std::string>& found) {
+      queue_.push({kInquiries, found ? Message(service::Reply{id, *found})
+                                     : Message(service::Failure{id, found.error()})});
+    });
+    if (inquiry) {
+      inquiries_.push_back(std::move(*inquiry));
+    } else {
+      answer(query.id, fail(inquiry.error()));
+    }
+  }
   void request(const service::Edit& edit) { answer(edit.id, desk_.edit(edit)); }
 
   void request(const service::StartJob& job) {
@@ -153,7 +175,9 @@ class Engine {
   }
 
   Status start(const service::StartJob& job) {
-    if (Status open = desk_.require_open(); !open) return open;
+    if (job.kind != service::JobKind::calibrate && job.kind != service::JobKind::plan) {
+      if (Status open = desk_.require_open(); !open) return open;
+    }
     if (job.id <= 0 || workers_.contains(job.id)) {
       return fail({ErrorKind::usage, fmt::format("job {} cannot be started", job.id), "start",
                    "an id above 0 that no running job has", ""});
@@ -243,8 +267,19 @@ class Engine {
     confirm(worker, end.id, ended);
   }
 
-  void record(std::int64_t, Worker& worker, const service::RecordResult& result) {
-    confirm(worker, result.id, desk_.record(result));
+  void record(std::int64_t job, Worker& worker, const service::RecordResult& result) {
+    const Status kept = desk_.record(result);
+    if (kept && result.what == "curve") tell_of_curve(job, result.json);
+    confirm(worker, result.id, kept);
+  }
+
+  void tell_of_curve(std::int64_t job, const std::string& json) {
+    const auto curve = curve_from_json(json);
+    if (!curve) return;
+    for (const storage::CurvePoint& point : curve->points) {
+      tell(service::CurveSample{job, curve->run, point.split, point.iteration, point.samples,
+                                point.loss, point.auc});
+    }
   }
 
   void record(std::int64_t, Worker&, const service::JobProgress& progress) { tell(progress); }
@@ -333,6 +368,7 @@ class Engine {
   std::optional<Error> broken_;  ///< why the conversation could not go on
   std::unique_ptr<service::Channel> desktop_;
   std::map<std::int64_t, Worker> workers_;  ///< by job
+  std::vector<std::unique_ptr<MachineInquiry>> inquiries_;
 };
 
 }  // namespace

@@ -74,7 +74,7 @@ Result<std::string> SessionDesk::query(const service::Query& query) const {
     if (!layout) return fail(layout.error());
     return Json{{"layout", to_json(*layout)}}.dump();
   }
-  return fail(unknown_what("query", query.what, "session, layouts or layout"));
+  return fail(unknown_what("query", query.what, "machine, session, layouts or layout"));
 }
 
 Result<std::string> SessionDesk::edit(const service::Edit& edit) {

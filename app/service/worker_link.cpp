@@ -20,6 +20,13 @@ Error engine_went_away() {
   return {ErrorKind::runtime, "the engine that holds the session went away", "worker", "", ""};
 }
 
+Error cannot_move(bool moving) {
+  return {
+      ErrorKind::usage,
+      moving ? "the job is about to move to another layout" : "this job moves to no other layout",
+      "apply", "a run or train job", moving ? "Ask again once it has moved" : ""};
+}
+
 Result<std::int64_t> run_of(const Result<std::string>& answer) {
   if (!answer) return fail(answer.error());
   const Result<JsonValue> root = parse_json(*answer, "begin_run");
@@ -139,14 +146,15 @@ void WorkerLink::wait_while_paused() {
   changed_.wait(lock, [&] { return !paused_ || cancelled_; });
 }
 
-void WorkerLink::progress(std::int64_t job, double share, const std::string& detail) {
+void WorkerLink::progress(std::int64_t job, double share, const std::string& detail,
+                          double best_s) {
   {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
     if (now - progress_at_ < kBetweenProgress) return;
     progress_at_ = now;
   }
-  tell(service::JobProgress{job, share, detail});
+  tell(service::JobProgress{job, share, detail, best_s});
 }
 
 void WorkerLink::reply(std::int64_t id, const Result<std::string>& result_json) {
@@ -170,7 +178,13 @@ void WorkerLink::receive(service::Message message) {
   } else if (const auto* pause = std::get_if<service::PauseJob>(&message)) {
     paused_ = pause->paused;
   } else if (auto* apply = std::get_if<service::ApplyLayout>(&message)) {
-    layout_ = std::move(*apply);
+    const bool moves =
+        job_ && (job_->kind == service::JobKind::run || job_->kind == service::JobKind::train);
+    if (moves && !layout_) {
+      layout_ = std::move(*apply);
+    } else {
+      reply(apply->id, fail(cannot_move(moves)));
+    }
   } else if (auto* answer = std::get_if<service::Reply>(&message)) {
     asked_[answer->id] = Result<std::string>(std::move(answer->result_json));
   } else if (auto* failure = std::get_if<service::Failure>(&message)) {

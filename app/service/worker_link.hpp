@@ -50,7 +50,7 @@ class WorkerLink : public JobOutput, public RecordSink {
   /// Returns when the job is not paused (any more), or is cancelled.
   void wait_while_paused();
 
-  void progress(std::int64_t job, double share, const std::string& detail);
+  void progress(std::int64_t job, double share, const std::string& detail, double best_s = 0);
   void reply(std::int64_t id, const Result<std::string>& result_json);
   /// Everything sent is written, as far as the engine reads.
   void flush();

@@ -13,7 +13,7 @@ namespace shardscope {
 
 template <>
 struct Names<service::JobKind> {
-  static constexpr std::array values = {"run", "compare", "train"};
+  static constexpr std::array values = {"run", "compare", "train", "calibrate", "plan"};
 };
 template <>
 struct Names<Mode> {
@@ -68,6 +68,8 @@ constexpr const char* kTypeName<Samples> = "samples";
 template <>
 constexpr const char* kTypeName<SamplesDropped> = "samples_dropped";
 template <>
+constexpr const char* kTypeName<CurveSample> = "curve_sample";
+template <>
 constexpr const char* kTypeName<BeginRun> = "begin_run";
 template <>
 constexpr const char* kTypeName<RecordSpans> = "spans";
@@ -98,6 +100,8 @@ void fields(Visitor& visit, As<Visitor, JobSettings>& settings) {
   visit.text("backend", settings.backend);
   visit.text("comm", settings.comm);
   visit.text("wire", settings.wire);
+  visit.optional_text("dense_math", settings.dense_math);
+  visit.option("graphs", settings.graphs);
   visit.text("schedule", settings.schedule);
   visit.text("range_policy", settings.range_policy);
   visit.seed("seed", settings.seed);
@@ -106,6 +110,11 @@ void fields(Visitor& visit, As<Visitor, JobSettings>& settings) {
   visit.number("target", settings.target);
   visit.whole("evaluate_every", settings.evaluate_every, 0);
   visit.option("gpu_trace", settings.gpu_trace);
+  visit.optional_text("parts", settings.parts);
+  visit.optional_text("planner", settings.planner);
+  visit.optional_text("executor", settings.executor);
+  visit.optional_text("rules", settings.rules);
+  visit.optional_text("pinned", settings.pinned);
 }
 
 template <class Visitor>
@@ -173,6 +182,7 @@ template <class Visitor>
 void fields(Visitor& visit, As<Visitor, JobProgress>& message) {
   visit.number("share", message.share);
   visit.text("detail", message.detail);
+  visit.optional_number("best_s", message.best_s);
 }
 
 template <class Visitor>
@@ -191,6 +201,16 @@ void fields(Visitor& visit, As<Visitor, Samples>& message) {
 template <class Visitor>
 void fields(Visitor& visit, As<Visitor, SamplesDropped>& message) {
   visit.whole("iterations", message.iterations, 0);
+}
+
+template <class Visitor>
+void fields(Visitor& visit, As<Visitor, CurveSample>& message) {
+  visit.whole("run", message.run, 1);
+  visit.text("split", message.split);
+  visit.whole("iteration", message.iteration, 0);
+  visit.whole("samples", message.samples, 0);
+  visit.number("loss", message.loss);
+  visit.number("auc", message.auc);
 }
 
 template <class Visitor>
@@ -296,6 +316,8 @@ class Writer {
   void text(const char* name, const std::string& value) { object_.emplace_back(name, value); }
   void flag(const char* name, bool value) { object_.emplace_back(name, value); }
   void option(const char* name, bool value) { object_.emplace_back(name, value); }
+  void optional_text(const char* name, const std::string& value) { text(name, value); }
+  void optional_number(const char* name, double value) { number(name, value); }
   void seed(const char* name, std::uint64_t value) {
     object_.emplace_back(name, std::to_string(value));
   }
@@ -364,6 +386,13 @@ class Reader {
   }
   /// May be missing: then false.
   void option(const char* name, bool& value) { json_.flag(name, value); }
+  /// May be missing: then as it was.
+  void optional_text(const char* name, std::string& value) {
+    json_.text(name, value, Need::optional);
+  }
+  void optional_number(const char* name, double& value) {
+    if (json_.has(name)) json_.number_or_nan(name, value);
+  }
   void seed(const char* name, std::uint64_t& value) {
     std::string digits;
     json_.text(name, digits, Need::required);

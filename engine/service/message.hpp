@@ -33,13 +33,15 @@ struct OpenSessionFile {
   std::string path;
 };
 
-enum class JobKind : std::uint8_t { run, compare, train };
+enum class JobKind : std::uint8_t { run, compare, train, calibrate, plan };
 
 /// How a job runs, as the options of the commands of the same names; 0 and "" are their defaults.
 struct JobSettings {
   std::string backend = "cpu";
   std::string comm = "threads";
   std::string wire;
+  std::string dense_math = "tf32";  ///< cuda: tf32 | bf16 | host
+  bool graphs = false;              ///< cuda: stages as graphs
   std::string schedule = "serial";
   std::string range_policy = "wrap";
   std::uint64_t seed = 1;
@@ -48,6 +50,11 @@ struct JobSettings {
   double target = 0;                ///< compare: half width of the interval, as a share
   std::int64_t evaluate_every = 0;  ///< train: iterations
   bool gpu_trace = false;           ///< run: GPU activity instead of throughput
+  std::string parts;                ///< calibrate: names with commas between; empty: all
+  std::string planner;              ///< plan: a name; empty: optimize. budget_s is its time limit
+  std::string executor;             ///< plan: who will train it; empty: engine
+  std::string rules;                ///< plan: planner/plan_rules.hpp
+  std::string pinned;               ///< plan: tables that stay as placed, numbers with commas
 
   friend bool operator==(const JobSettings&, const JobSettings&) = default;
 };
@@ -58,11 +65,12 @@ struct StartJob {
   JobKind kind = JobKind::run;
   std::string workload_json;
   std::string topology_json;
-  std::vector<std::string> layout_jsons;  ///< one; two for compare: A, B
+  std::vector<std::string> layout_jsons;  ///< one; two for compare: A, B; none for calibrate;
+                                          ///< plan: the layout in use
   JobSettings settings;
 };
 
-/// Moves a running `run` job to another layout; its records go on as a run of their own.
+/// Moves a running `run` or `train` job to another layout; its records go on as a run of their own.
 struct ApplyLayout {
   std::int64_t id = 0;
   std::int64_t job = 0;
@@ -82,7 +90,7 @@ struct PauseJob {
   bool paused = true;
 };
 
-/// A question about the open session; what = session | layouts | layout (row = its id).
+/// A question; what = machine | session | layouts | layout (row = its id).
 struct Query {
   std::int64_t id = 0;
   std::string what;
@@ -120,6 +128,7 @@ struct JobProgress {
   std::int64_t id = 0;
   double share = 0;  ///< 0..1
   std::string detail;
+  double best_s = 0;  ///< plan: the best iteration so far; 0: none
 };
 
 /// A job began to record a run of the session; `side` 0 is A, 1 is B.
@@ -141,6 +150,17 @@ struct Samples {
 struct SamplesDropped {
   std::int64_t id = 0;
   std::int64_t iterations = 0;
+};
+
+/// An evaluation of a training job, or the training loss since the one before.
+struct CurveSample {
+  std::int64_t id = 0;
+  std::int64_t run = 0;
+  std::string split;  ///< train | eval
+  std::int64_t iteration = 0;
+  std::int64_t samples = 0;  ///< seen in training
+  double loss = 0;           ///< NaN where it was not computed
+  double auc = 0;            ///< NaN in training
 };
 
 // ---- worker to engine: the records of its runs. `run` is the number that BeginRun's reply gave.
@@ -189,7 +209,7 @@ struct RecordResult {
 
 using Message = std::variant<Hello, OpenSessionFile, StartJob, ApplyLayout, CancelJob, PauseJob,
                              Query, Edit, Reply, Failure, JobProgress, RunBegun, Samples,
-                             SamplesDropped, BeginRun, RecordSpans, RecordIterations,
+                             SamplesDropped, CurveSample, BeginRun, RecordSpans, RecordIterations,
                              RecordActivities, RecordDropped, EndRun, RecordResult>;
 
 [[nodiscard]] std::int64_t id_of(const Message& message);

@@ -11,6 +11,9 @@
 
 namespace shardscope::storage {
 
+/// Message of a run whose job went on under another layout, as the next run of the session.
+inline constexpr const char* kMovedOn = "moved to another layout";
+
 /// A run with what it recorded. Figures are NaN until it has ended.
 struct RunRecord {
   std::int64_t id = 0;

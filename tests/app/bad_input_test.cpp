@@ -47,7 +47,7 @@ class BadInput : public testing::Test {
     return arguments;
   }
 
-  TemporaryFolder folder_;
+  test::TempDirectory folder_;
 };
 
 TEST_F(BadInput, NoCommand) {

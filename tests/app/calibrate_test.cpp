@@ -21,7 +21,7 @@ class Calibrate : public testing::Test {
  protected:
   /// The exchange is measured once: links.json and, with its constants, mine.json.
   static void SetUpTestSuite() {
-    measured_ = std::make_unique<TemporaryFolder>();
+    measured_ = std::make_unique<test::TempDirectory>();
     const ProgramResult made =
         run_program({"calibrate", "--only", "exchange", "--budget", "4s", "--out", "links.json",
                      "--topology-out", "mine.json", "--json"},
@@ -61,9 +61,9 @@ class Calibrate : public testing::Test {
     EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
   }
 
-  static inline std::unique_ptr<TemporaryFolder> measured_;
+  static inline std::unique_ptr<test::TempDirectory> measured_;
   static inline std::string made_;
-  TemporaryFolder folder_;
+  test::TempDirectory folder_;
 };
 
 TEST_F(Calibrate, AMeasuredExchangeSettlesWhatPredictAsksFor) {

@@ -33,7 +33,7 @@ class CodecCommand : public testing::Test {
     return values;
   }
 
-  TemporaryFolder folder_;
+  test::TempDirectory folder_;
 };
 
 TEST_F(CodecCommand, TellsRatioErrorAndThroughput) {
@@ -97,7 +97,7 @@ class CompressionCommands : public testing::Test {
     return CodecJson::parse(result.out, nullptr, false);
   }
 
-  TemporaryFolder folder_;
+  test::TempDirectory folder_;
 };
 
 TEST_F(CompressionCommands, StatsTellEveryCodecOfEveryTable) {

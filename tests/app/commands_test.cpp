@@ -37,7 +37,7 @@ class Commands : public testing::Test {
     return arguments;
   }
 
-  TemporaryFolder folder_;
+  test::TempDirectory folder_;
 };
 
 TEST_F(Commands, ModelsRoundTripThroughTheirFiles) {
@@ -118,7 +118,10 @@ TEST_F(Commands, StatsAreStoredAndPrinted) {
   const Json stats = json(with_small({"stats", "--iterations", "2", "--session", "s.shardscope"}));
   ASSERT_EQ(stats["tables"].size(), 8u);
   EXPECT_EQ(stats["tables"][0]["keys"].get<std::int64_t>(), 2 * 256 * 10);
-  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "s.shardscope"));
+  const Json kept = json({"inspect", "s.shardscope"});
+  ASSERT_EQ(kept["statistics"].size(), 1u);
+  EXPECT_EQ(kept["statistics"][0]["workload"], "small");
+  EXPECT_EQ(kept["statistics"][0]["tables"], stats["tables"]);
 }
 
 TEST_F(Commands, IdsRepeatAsInAFileOfReuseHistograms) {

@@ -20,7 +20,7 @@ namespace {
 
 void expect_golden_output(const std::string& name, const std::vector<std::string>& arguments,
                           int code = 0) {
-  const TemporaryFolder folder;
+  const test::TempDirectory folder;
   folder.write("small.json", small_workload());
   const ProgramResult result = run_program(arguments, folder.path());
   EXPECT_EQ(result.code, code) << result.err;
@@ -32,7 +32,7 @@ TEST(Golden, HelpOfTheProgram) {
 }
 
 TEST(Golden, HelpOfEveryCommandHasAnExampleAndJson) {
-  const TemporaryFolder folder;
+  const test::TempDirectory folder;
   for (const char* command :
        {"models",  "topologies", "stats",  "check",     "profile", "compare",    "train",
         "inspect", "import",     "export", "report",    "doctor",  "plan",       "predict",
@@ -160,7 +160,7 @@ void write_fixed_session(const std::string& path) {
 }
 
 TEST(Golden, InspectOfAFixedSession) {
-  const TemporaryFolder folder;
+  const test::TempDirectory folder;
   write_fixed_session((folder.path() / "fixed.shardscope").string());
   const ProgramResult result = run_program({"inspect", "fixed.shardscope"}, folder.path());
   EXPECT_EQ(result.code, 0) << result.err;
@@ -169,7 +169,7 @@ TEST(Golden, InspectOfAFixedSession) {
 }
 
 TEST(Golden, OutputThatIsNoTerminalHasNoColour) {
-  const TemporaryFolder folder;
+  const test::TempDirectory folder;
   EXPECT_EQ(run_program({"doctor"}, folder.path()).out.find('\x1b'), std::string::npos);
 }
 

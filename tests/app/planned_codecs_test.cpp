@@ -40,7 +40,7 @@ class PlannedCodecs : public testing::Test {
     return coded;
   }
 
-  TemporaryFolder folder_;
+  test::TempDirectory folder_;
 };
 
 TEST_F(PlannedCodecs, APlanChoosesCodecsOnSlowWiresAndNoneOnFastOnes) {
@@ -145,7 +145,7 @@ class RecordedIds : public testing::Test {
     return "";
   }
 
-  TemporaryFolder folder_;
+  test::TempDirectory folder_;
 };
 
 TEST_F(RecordedIds, PredictionsRestOnTheStreamWhereItIs) {

@@ -34,7 +34,7 @@ class Planning : public testing::Test {
     return parsed;
   }
 
-  TemporaryFolder folder_;
+  test::TempDirectory folder_;
 };
 
 TEST_F(Planning, PlanHasTheFieldsThatMachinesRead) {

@@ -52,7 +52,7 @@ std::string contents(const fs::path& path) {
 
 ProgramResult run_program(const std::vector<std::string>& arguments, const fs::path& folder,
                           const ProgramCircumstances& circumstances) {
-  const TemporaryFolder streams;
+  const test::TempDirectory streams;
   const fs::path out = streams.path() / "out";
   const fs::path err = streams.path() / "err";
   const pid_t child = fork();
@@ -68,23 +68,6 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const fs::p
   result.out = contents(out);
   result.err = contents(err);
   return result;
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "shardscope-test-XXXXXX").string();
-  path_ = mkdtemp(name.data());
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  fs::permissions(path_, fs::perms::owner_all, error);
-  fs::remove_all(path_, error);
-}
-
-fs::path TemporaryFolder::write(const std::string& name, const std::string& text) const {
-  const fs::path file = path_ / name;
-  std::ofstream(file, std::ios::binary) << text;
-  return file;
 }
 
 void expect_golden(const std::string& name, const std::string& text) {

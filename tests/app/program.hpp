@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/temp_directory.hpp"
+
 namespace shardscope::app {
 
 struct ProgramResult {
@@ -23,22 +25,6 @@ struct ProgramCircumstances {
 [[nodiscard]] ProgramResult run_program(const std::vector<std::string>& arguments,
                                         const std::filesystem::path& folder,
                                         const ProgramCircumstances& circumstances = {});
-
-/// A folder that is removed with everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Writes a file in it and returns its path.
-  std::filesystem::path write(const std::string& name, const std::string& text) const;
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Compares with tests/app/golden/NAME.txt. With SHARDSCOPE_UPDATE_GOLDEN=1 in the environment the
 /// file is written instead.

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 
 #include "engine/service/child_process.hpp"
 #include "engine/service/client.hpp"
+#include "layout/json.hpp"
 #include "tests/app/program.hpp"
 #include "tests/app/small_disk.hpp"
 #include "tests/paths.hpp"
@@ -54,7 +56,7 @@ class Service : public testing::Test {
  protected:
   /// Descriptions are made once, by the program.
   static void SetUpTestSuite() {
-    made_ = std::make_unique<TemporaryFolder>();
+    made_ = std::make_unique<test::TempDirectory>();
     made_->write("small.json", small_workload());
     for (const char* name : {"table_wise", "round_robin"}) {
       const ProgramResult saved =
@@ -140,9 +142,9 @@ class Service : public testing::Test {
     result_of(client_.send(service::OpenSessionFile{0, session_path()}));
   }
 
-  static inline std::unique_ptr<TemporaryFolder> made_;
+  static inline std::unique_ptr<test::TempDirectory> made_;
   static inline std::string topology_;
-  TemporaryFolder folder_;
+  test::TempDirectory folder_;
   Client client_;
   std::vector<Message> events_;
 };
@@ -192,6 +194,106 @@ TEST_F(Service, ALayoutThatBreaksARuleIsRefusedAndTheJobGoesOn) {
   wait_for_run(1);
   EXPECT_NE(error_of(client_.send(service::ApplyLayout{0, id, "{}"})), "");
   EXPECT_EQ(result_of(id)["layout"], "table_wise");
+}
+
+TEST_F(Service, ATrainingTellsItsCurveAndMovesToAnotherLayoutOnTheWay) {
+  open_session();
+  service::StartJob start = job(service::JobKind::train, 0);
+  Workload workload = workload_from_json(start.workload_json, "small").value();
+  workload.dense.dense_features = 4;
+  workload.dense.interaction = Interaction::dot;
+  workload.dense.bottom_mlp = {16};
+  workload.dense.top_mlp = {8, 1};
+  start.workload_json = to_json(workload);
+  start.settings.iterations = 6000;
+  start.settings.evaluate_every = 64;
+  const std::int64_t id = client_.send(start);
+  wait_for_run(1);
+  result_of(client_.send(service::ApplyLayout{0, id, text_of("round_robin.json")}));
+  EXPECT_NE(error_of(client_.send(service::ApplyLayout{0, id, "{}"})), "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  result_of(client_.send(service::CancelJob{0, id}));
+  const Json result = result_of(id);
+  const auto begun = events<service::RunBegun>();
+  ASSERT_EQ(begun.size(), 2u);
+  EXPECT_EQ(result["run"], begun[1].run);
+  const auto curve = events<service::CurveSample>();
+  ASSERT_FALSE(curve.empty());
+  std::int64_t last = 0, before = 0, after = 0;
+  for (const service::CurveSample& point : curve) {
+    if (point.split != "eval") continue;
+    EXPECT_GT(point.iteration, last) << "the curve goes on over the move";
+    EXPECT_GT(point.auc, 0);
+    last = point.iteration;
+    (point.run == begun[0].run ? before : after) += 1;
+  }
+  EXPECT_GT(after, 0);
+  EXPECT_EQ(before + after, static_cast<std::int64_t>(result["curve"].size()));
+  const Json session = result_of(client_.send(service::Query{0, "session", 0}));
+  EXPECT_EQ(session["runs"][0]["state"], "complete");
+  EXPECT_EQ(session["runs"][0]["message"], "moved to another layout");
+}
+
+TEST_F(Service, AComparisonRefusesToMove) {
+  open_session();
+  const std::int64_t id = client_.send(job(service::JobKind::compare, 2));
+  wait_for_run(2);
+  EXPECT_NE(error_of(client_.send(service::ApplyLayout{0, id, text_of("round_robin.json")}))
+                .find("moves to no other layout"),
+            std::string::npos);
+  EXPECT_NE(result_of(id)["reason"], "interrupted") << "it goes on";
+}
+
+TEST_F(Service, CalibratesThisHostWithoutASession) {
+  ASSERT_TRUE(client_.start().has_value());
+  service::StartJob start;
+  start.kind = service::JobKind::calibrate;
+  start.workload_json = "{}";
+  start.topology_json = topology_;
+  start.settings.parts = "exchange";
+  start.settings.budget_s = 0.5;
+  const Json file = result_of(client_.send(start));
+  EXPECT_EQ(file["format"], "shardscope.calibration/1");
+  EXPECT_FALSE(file["collectives"].empty());
+  EXPECT_FALSE(events<service::JobProgress>().empty());
+  start.settings.parts = "weather";
+  EXPECT_NE(error_of(client_.send(start)).find("weather"), std::string::npos);
+  start.settings.parts = "";
+  start.topology_json = run_program({"topologies", "dgx-h100", "--json"}, folder_.path()).out;
+  EXPECT_NE(error_of(client_.send(start)).find("measures this host"), std::string::npos);
+}
+
+TEST_F(Service, PlansWithRulesAndPinsWithoutASession) {
+  ASSERT_TRUE(client_.start().has_value());
+  service::StartJob start = job(service::JobKind::plan, 0.5);
+  start.settings.rules = "t1=UB";
+  start.settings.pinned = "0";
+  const Json result = result_of(client_.send(start));
+  const Layout before = layout_from_json(start.layout_jsons[0], "before").value();
+  const Layout after = layout_from_json(result["layout"].get<std::string>(), "after").value();
+  EXPECT_EQ(after.tables[0], before.tables[0]);
+  EXPECT_EQ(after.tables[1].cluster, ClusterType::UB);
+  EXPECT_GT(result["seconds"].get<double>(), 0);
+  EXPECT_GE(result["seconds"].get<double>(), result["lower_bound_s"].get<double>());
+  const auto told = events<service::JobProgress>();
+  EXPECT_TRUE(
+      std::any_of(told.begin(), told.end(), [](const auto& one) { return one.best_s > 0; }));
+  for (const char* wrong : {"99", "x", "0,,1"}) {
+    start.settings.pinned = wrong;
+    EXPECT_NE(error_of(client_.send(start)).find("pinned"), std::string::npos) << wrong;
+  }
+  start.settings.pinned = "";
+  start.settings.rules = "t1=XY";
+  EXPECT_NE(error_of(client_.send(start)), "");
+}
+
+TEST_F(Service, SaysWhatItsMachineCanDo) {
+  ASSERT_TRUE(client_.start().has_value());
+  const Json machine = result_of(client_.send(service::Query{0, "machine", 0}));
+  EXPECT_GT(machine["machine"]["cores"].get<int>(), 0);
+  std::vector<std::string> names;
+  for (const Json& one : machine["capabilities"]) names.push_back(one["name"]);
+  EXPECT_NE(std::find(names.begin(), names.end(), "CUDA plugin"), names.end());
 }
 
 TEST_F(Service, CancelKeepsWhatWasMeasured) {
@@ -273,6 +375,66 @@ TEST_F(Service, RequestsThatCannotBeServedAreAnsweredWithTheReason) {
   EXPECT_NE(error_of(client_.send(broken)).find("workload:1:2"), std::string::npos);
   EXPECT_NE(error_of(client_.send(service::Query{0, "weather", 0})).find("weather"),
             std::string::npos);
+}
+
+TEST_F(Service, SpeaksThroughAStandInForSshThatPrintsABanner) {
+  folder_.write(
+      "ssh",
+      "#!/bin/sh\necho \"Welcome to $1\"\necho 'Last login: never' >&2\nshift\nexec \"$@\"\n");
+  std::filesystem::permissions(folder_.path() / "ssh", std::filesystem::perms::owner_all);
+  Client remote(
+      {{(folder_.path() / "ssh").string(), "trainer01", program_path(), "serve"}, "test"});
+  ASSERT_TRUE(remote.start().has_value());
+  for (int i = 0; i < 1000 && remote.state() != service::EngineState::ready; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(remote.state(), service::EngineState::ready) << remote.ended();
+  EXPECT_EQ(Json::parse(remote.engine_json())["protocol"], service::kProtocol);
+  EXPECT_NE(remote.last_words().find("Last login"), std::string::npos);
+}
+
+/// Texts that differ from machine to machine.
+std::string without_place(std::string json, const std::string& path) {
+  for (std::size_t at = json.find(path); at != std::string::npos; at = json.find(path)) {
+    json.replace(at, path.size(), "SESSION");
+  }
+  const std::size_t environment = json.find(",\\\"environment\\\"");
+  if (environment != std::string::npos) json.replace(environment, json.size(), "...");
+  return json;
+}
+
+TEST_F(Service, AConversationReadsAsStored) {
+  ASSERT_TRUE(client_.start().has_value());
+  while (client_.state() == service::EngineState::starting) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  std::string transcript;
+  const auto say = [&](Message request) {
+    const std::int64_t id = client_.send(request);
+    std::visit([&](auto& one) { one.id = id; }, request);
+    transcript += "> " + without_place(service::frame_of(request).json, session_path()) + "\n";
+    const Message answer = answer_to(id);
+    transcript += "< " + without_place(service::frame_of(answer).json, session_path()) + "\n";
+  };
+  say(service::Query{0, "layouts", 0});
+  say(service::OpenSessionFile{0, session_path()});
+  say(service::Query{0, "layouts", 0});
+  say(service::Query{0, "weather", 0});
+  say(service::Edit{0, "note", 7, "", "", "", "of a layout that is not there"});
+  say(service::Edit{0, "layout", 0, "{", "{}", "{}", ""});
+  service::StartJob start;
+  start.kind = service::JobKind::compare;
+  start.workload_json = start.topology_json = "{}";
+  say(start);
+  start.kind = service::JobKind::calibrate;
+  start.settings.backend = "cuda";
+  start.settings.comm = "nccl";
+  say(start);
+  say(service::ApplyLayout{0, 99, "{}"});
+  say(service::PauseJob{0, 99, true});
+  say(service::CancelJob{0, 99});
+  say(service::Hello{0, 7, "a desktop of tomorrow"});
+  expect_golden("protocol", transcript);
 }
 
 TEST_F(Service, ADesktopThatDiesLeavesNoProcessAndACompleteFile) {

@@ -11,7 +11,7 @@
 #include "storage/session_writer.hpp"
 #include "storage/statistics.hpp"
 #include "tests/storage/samples.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {
@@ -178,7 +178,7 @@ TEST_F(Documents, ACurveGrowsAndReplacesPointsOfTheSameIteration) {
   EXPECT_TRUE(load_curve(session_, 2).value().empty());
 }
 
-TEST_F(Documents, StatisticsAndCalibrationsComeBack) {
+TEST_F(Documents, StatisticsComeBackByWorkloadAndSource) {
   const std::int64_t workload = save_workload(session_, small_workload()).value();
   TableStats users;
   users.table = "users";
@@ -189,18 +189,16 @@ TEST_F(Documents, StatisticsAndCalibrationsComeBack) {
   const std::vector<TableStats> stats = {users, items};
   ASSERT_TRUE(save_table_stats(session_, workload, "zipf 1.1", stats));
   ASSERT_TRUE(save_table_stats(session_, workload, "zipf 1.1", stats));
-  const auto loaded = load_table_stats(session_, workload, "zipf 1.1").value();
+  ASSERT_TRUE(save_table_stats(session_, workload, "zipf 1.2", {&users, 1}));
+  const auto loaded = list_table_stats(session_).value();
   ASSERT_EQ(loaded.size(), 2u);
-  EXPECT_EQ(loaded[0], items);
-  EXPECT_EQ(loaded[1], users);
-  EXPECT_EQ(table_stats_sources(session_, workload).value(), std::vector<std::string>{"zipf 1.1"});
-
-  const std::int64_t id =
-      save_calibration(session_, {.name = "lab", .backend = "cpu", .json = "{}"}).value();
-  const auto calibrations = list_calibrations(session_).value();
-  ASSERT_EQ(calibrations.size(), 1u);
-  EXPECT_EQ(calibrations[0].id, id);
-  EXPECT_EQ(calibrations[0].name, "lab");
+  EXPECT_EQ(loaded[0].workload, small_workload().name);
+  EXPECT_EQ(loaded[0].source, "zipf 1.1");
+  ASSERT_EQ(loaded[0].tables.size(), 2u);
+  EXPECT_EQ(loaded[0].tables[0], items);
+  EXPECT_EQ(loaded[0].tables[1], users);
+  EXPECT_EQ(loaded[1].source, "zipf 1.2");
+  EXPECT_EQ(loaded[1].tables.size(), 1u);
 }
 
 }  // namespace

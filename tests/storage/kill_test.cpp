@@ -18,7 +18,7 @@
 #include "storage/session_state.hpp"
 #include "storage/session_writer.hpp"
 #include "tests/storage/samples.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {

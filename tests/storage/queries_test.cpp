@@ -12,7 +12,7 @@
 #include "storage/session_writer.hpp"
 #include "storage/sqlite/query.hpp"
 #include "tests/storage/samples.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {

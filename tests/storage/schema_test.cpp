@@ -11,7 +11,7 @@
 #include "storage/session.hpp"
 #include "storage/session_state.hpp"
 #include "storage/sqlite/query.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {

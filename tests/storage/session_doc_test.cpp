@@ -14,7 +14,7 @@
 #include "storage/sqlite/query.hpp"
 #include "tests/paths.hpp"
 #include "tests/storage/samples.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {

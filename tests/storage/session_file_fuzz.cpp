@@ -20,7 +20,7 @@
 #include "storage/statistics.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/storage/samples.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {

@@ -10,7 +10,7 @@
 #include "storage/run_scan.hpp"
 #include "storage/session_state.hpp"
 #include "tests/storage/samples.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {

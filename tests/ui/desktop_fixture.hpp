@@ -8,17 +8,15 @@
 #include <string>
 
 #include "tests/shared_data.hpp"
+#include "tests/temp_directory.hpp"
 #include "ui/desktop/driver.hpp"
 
 namespace shardscope::ui {
 
 class DesktopFixture : public testing::Test {
  protected:
-  DesktopFixture() : home_(make_home()), context_(1), driver_(context_, desktop_, 1920, 1080) {}
-  ~DesktopFixture() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(home_, ignored);
-  }
+  DesktopFixture()
+      : home_(as_home(directory_.path())), context_(1), driver_(context_, desktop_, 1920, 1080) {}
 
   void open_model() {
     ASSERT_TRUE(desktop_.open_model("dcnv2", "dgx-h100", "table_wise"));
@@ -39,15 +37,14 @@ class DesktopFixture : public testing::Test {
     return all;
   }
 
+  test::TempDirectory directory_;
   std::string home_;
   GuiContext context_;
   Desktop desktop_;
   Driver driver_;
 
  private:
-  static std::string make_home() {
-    std::string path = testing::TempDir() + "/shardscope_home_XXXXXX";
-    if (mkdtemp(path.data()) == nullptr) std::abort();
+  static std::string as_home(const std::string& path) {
     for (const char* name : {"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"}) {
       setenv(name, path.c_str(), 1);
     }

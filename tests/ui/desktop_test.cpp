@@ -296,7 +296,7 @@ TEST_F(DesktopTest, ThePlannerProposesAndItsTicksAreApplied) {
   driver_.settle();
   driver_.click(driver_.center("scale/plan"));
   for (int i = 0; i < 2000 && desktop_.scale.proposed == nullptr; ++i) {
-    if (desktop_.scale.job != nullptr) desktop_.scale.job->wait();
+    if (const auto job = std::dynamic_pointer_cast<PlanJob>(desktop_.scale.job)) job->wait();
     driver_.frame();
   }
   ASSERT_NE(desktop_.scale.proposed, nullptr) << desktop_.scale.failure;

@@ -5,23 +5,15 @@
 
 #include <chrono>
 #include <fstream>
-#include <functional>
-#include <thread>
 
-#include "desktop_fixture.hpp"
-#include "engine/service/frame.hpp"
-#include "engine/service/message.hpp"
+#include "fake_engine.hpp"
 #include "ui/desktop/run_control.hpp"
 
 namespace shardscope::ui {
 namespace {
 
-class EngineFaultsTest : public DesktopFixture {
+class EngineFaultsTest : public FakeEngineFixture {
  protected:
-  static std::string bytes_of(const service::Message& message) {
-    return service::encode(service::frame_of(message)).value();
-  }
-
   static std::vector<Iteration> some_iterations() {
     std::vector<Iteration> iterations;
     for (std::int32_t i = 0; i < 40; ++i) {
@@ -35,35 +27,13 @@ class EngineFaultsTest : public DesktopFixture {
 
   /// What a sound engine says until a run (request 3) is under way.
   static std::string first_words() {
-    return std::string(service::kGreeting) + bytes_of(service::Reply{1, "{\"protocol\":1}"}) +
-           bytes_of(service::Reply{2, "{}"}) + bytes_of(service::RunBegun{3, 1, 0, "measured"}) +
-           bytes_of(service::Samples{3, 1, some_iterations()}) +
-           bytes_of(service::JobProgress{3, 0.25, "block 4"});
+    return greeting() + bytes_of({service::Reply{2, "{}"}, service::RunBegun{3, 1, 0, "measured"},
+                                  service::Samples{3, 1, some_iterations()},
+                                  service::JobProgress{3, 0.25, "block 4"}});
   }
 
   /// An engine that says its first words, then does what the script says.
-  void use_engine(const std::string& then) {
-    std::ofstream(home_ + "/words", std::ios::binary) << first_words();
-    const std::string script = home_ + "/engine";
-    std::ofstream(script) << "#!/bin/sh\ncat " << home_ << "/words\n" << then << "\n";
-    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-    desktop_.engine_line = script;
-    desktop_.run.session_path = home_ + "/run.shardscope";
-  }
-
-  /// Draws frames until that holds; false after ten seconds.
-  bool frames_until(const std::function<bool()>& done) {
-    for (int i = 0; i < 2000; ++i) {
-      driver_.frame();
-      if (done()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool running() const {
-    return desktop_.engine != nullptr && desktop_.engine->job() != nullptr;
-  }
+  void use_engine(const std::string& then) { FakeEngineFixture::use_engine(first_words(), then); }
 };
 
 TEST_F(EngineFaultsTest, OneThatDiesInARunCostsTheRunNotTheEdits) {

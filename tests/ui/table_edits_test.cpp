@@ -5,7 +5,7 @@
 #include "layout/check.hpp"
 #include "layout/models.hpp"
 #include "planner/baselines.hpp"
-#include "ui/model/plan_rules.hpp"
+#include "planner/plan_rules.hpp"
 
 namespace shardscope::ui {
 namespace {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "ui/desktop/calibrate.hpp"
 #include "ui/desktop/desktop.hpp"
 #include "ui/desktop/pane_files.hpp"
 #include "ui/desktop/run_control.hpp"
@@ -72,6 +73,13 @@ void add_running(std::vector<Command>& list, Desktop& desktop) {
                   [&] { start_run(desktop, service::JobKind::run); }});
   list.push_back({"Compare with the reference", "Ctrl+R", 'R', kCtrl, open && !running,
                   [&] { start_run(desktop, service::JobKind::compare); }});
+  const bool learns = open && desktop.document->workload().dense.interaction != Interaction::none;
+  list.push_back({"Train the current layout", "F7", key::kF7, kNone, learns && !running,
+                  [&] { start_run(desktop, service::JobKind::train); }});
+  list.push_back({"Move the running job to the current layout", "F8", key::kF8, kNone,
+                  open && can_apply(desktop), [&] { apply_to_run(desktop); }});
+  list.push_back({"Calibrate: measure this host's CPU", "", 0, kNone, open && !running,
+                  [&] { start_calibration(desktop); }});
   list.push_back({"Pause or resume the run", "F6", key::kF6, kNone, running,
                   [&] { desktop.engine->pause(!desktop.engine->job()->paused); }});
   list.push_back(

@@ -163,6 +163,9 @@ void Desktop::choose(Workspace next) {
 void draw_desktop(Ui& ui, Desktop& desktop, const Rect& window) {
   const auto begin = std::chrono::steady_clock::now();
   desktop.busy = false;
+  if (desktop.workspace == Workspace::start || desktop.workspace == Workspace::run) {
+    follow_machine(desktop);
+  }
   follow_engine(desktop);
   follow_import(desktop);
   follow_save(desktop);

@@ -79,6 +79,10 @@ struct Desktop {
   std::string engine_state = "engine: idle, local";
   std::string engine_line;  ///< how it is started, as typed; empty: beside this program
   std::unique_ptr<EngineLink> engine;
+  bool attended = false;  ///< a person sits before it: the engine is asked what its machine can do
+  std::optional<std::string> machine_asked_of;  ///< the engine_line that was asked
+  /// What was measured of this host's CPU, for the runs here that stand for other machines.
+  std::optional<Calibration> host_calibration;
   std::function<void()> wake;  ///< asks the window for a frame, from any thread
   std::vector<Notice> notices;
   double frame_ms = 0;  ///< of building the last frame

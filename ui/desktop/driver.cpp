@@ -8,6 +8,21 @@ namespace {
 constexpr float kFrameSeconds = 1.0F / 60;
 constexpr int kDragSteps = 6;
 
+InputFrame input_of(const ImGuiIO& io) {
+  InputFrame frame;
+  frame.x = io.MousePos.x;
+  frame.y = io.MousePos.y;
+  for (std::size_t b = 0; b < frame.down.size(); ++b) frame.down[b] = io.MouseDown[b];
+  frame.wheel = io.MouseWheel;
+  frame.modifiers = static_cast<std::uint8_t>((io.KeyCtrl ? kCtrl : 0) |
+                                              (io.KeyShift ? kShift : 0) | (io.KeyAlt ? kAlt : 0));
+  for (int key = 0; key < IM_ARRAYSIZE(io.KeysDown); ++key) {
+    if (io.KeysDown[key]) frame.keys.push_back(key);
+  }
+  for (const ImWchar character : io.InputQueueCharacters) frame.typed.push_back(character);
+  return frame;
+}
+
 }  // namespace
 
 Driver::Driver(GuiContext& context, Desktop& desktop, int width, int height)
@@ -23,6 +38,7 @@ void Driver::resize(int width, int height) {
 ImDrawData& Driver::frame() {
   ImGuiIO& io = ImGui::GetIO();
   io.DeltaTime = kFrameSeconds;
+  if (recorded_ != nullptr) recorded_->push_back(input_of(io));
   ImGui::NewFrame();
   draw_frame(context_, desktop_, &names_);
   ImGui::Render();
@@ -98,6 +114,26 @@ void Driver::type(std::string_view text) {
     ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(letter));
     frame();
   }
+}
+
+void Driver::replay(const std::vector<InputFrame>& frames) {
+  ImGuiIO& io = ImGui::GetIO();
+  const auto set_keys = [&io](const InputFrame& input) {
+    for (bool& down : io.KeysDown) down = false;
+    for (const int key : input.keys) io.KeysDown[key] = true;
+    for (std::size_t b = 0; b < input.down.size(); ++b) io.MouseDown[b] = input.down[b];
+  };
+  for (const InputFrame& input : frames) {
+    io.MousePos = {input.x, input.y};
+    io.MouseWheel = input.wheel;
+    hold(input.modifiers);
+    set_keys(input);
+    for (const std::uint32_t character : input.typed) io.AddInputCharacter(character);
+    frame();
+  }
+  set_keys({});
+  hold(kNone);
+  frame();
 }
 
 Rect Driver::rect(std::string_view name) const {

@@ -3,8 +3,10 @@
 // and pictures use it; nothing here needs OpenGL.
 
 #include <string_view>
+#include <vector>
 
 #include "ui/desktop/frame.hpp"
+#include "ui/desktop/input_script.hpp"
 
 struct ImDrawData;
 
@@ -32,6 +34,11 @@ class Driver {
   void hold(std::uint8_t modifiers);
   void resize(int width, int height);
 
+  /// Every frame's input from here on goes there, until null; it must live as long.
+  void record(std::vector<InputFrame>* frames) { recorded_ = frames; }
+  /// Frames with that input; afterwards the hand lets go of everything.
+  void replay(const std::vector<InputFrame>& frames);
+
   /// Rectangle that the last frame gave that name; empty where there is none.
   [[nodiscard]] Rect rect(std::string_view name) const;
   [[nodiscard]] Point center(std::string_view name) const;
@@ -41,6 +48,7 @@ class Driver {
   GuiContext& context_;
   Desktop& desktop_;
   NamedRects names_;
+  std::vector<InputFrame>* recorded_ = nullptr;
 };
 
 }  // namespace shardscope::ui

@@ -16,6 +16,8 @@
 #include "engine/service/client.hpp"
 #include "layout/result.hpp"
 #include "profiler/span.hpp"
+#include "ui/model/capabilities.hpp"
+#include "ui/model/plan_job.hpp"
 
 namespace shardscope::ui {
 
@@ -28,6 +30,8 @@ struct LiveJob {
   std::string detail;
   std::map<std::int64_t, std::int64_t> side_of_run;  ///< 0 A, 1 B
   std::map<std::int64_t, std::string> mode_of_run;
+  std::vector<std::int64_t> runs;                                      ///< in the order they began
+  std::vector<service::CurveSample> fresh_points;                      ///< of a training
   std::vector<std::pair<std::int64_t, std::vector<Iteration>>> fresh;  ///< side and iterations
   std::int64_t dropped = 0;
   bool told_silent = false;  ///< the person knows that nothing is heard of it
@@ -35,6 +39,8 @@ struct LiveJob {
 
 /// How a job ended.
 struct EndedJob {
+  service::JobKind kind = service::JobKind::run;
+  std::vector<std::int64_t> runs;  ///< that it recorded, in order
   std::string result_json;
   std::optional<Error> error;
 };
@@ -49,10 +55,26 @@ class EngineLink {
  public:
   /// `arguments` start the engine; `wake` is called from another thread when something arrived.
   EngineLink(std::vector<std::string> arguments, std::function<void()> wake);
+  /// A plan that it still makes fails with that reason.
+  ~EngineLink();
+  EngineLink(const EngineLink&) = delete;
+  EngineLink& operator=(const EngineLink&) = delete;
 
-  /// Starts a job in the session file at `session`. Error: no engine can be started.
+  /// Starts a job in the session file at `session`; empty: one that records nothing. Error: no
+  /// engine can be started.
   [[nodiscard]] Status start_job(const std::string& session, service::StartJob job);
   void pause(bool paused);
+  /// Asks the running job to move to that layout; what comes of it: take_moved().
+  void apply(std::string layout_json);
+  [[nodiscard]] bool moving() const { return apply_request_ != 0; }
+  /// How the last move ended, once.
+  [[nodiscard]] std::optional<Status> take_moved() { return std::exchange(moved_, std::nullopt); }
+  /// Lets the engine plan, beside what else it does. Error: no engine can be started.
+  [[nodiscard]] Result<std::shared_ptr<EnginePlan>> start_plan(service::StartJob job,
+                                                               PlanRequest request);
+  /// Starts the engine if need be and asks what its machine can do: machine().
+  [[nodiscard]] Status ask_machine();
+  [[nodiscard]] const EngineMachine& machine() const { return machine_; }
   /// Whether the engine lives here and has that session file, which it alone may write then.
   [[nodiscard]] bool holds(const std::string& session) const;
   /// Asks for a change of the session that it holds; the id of the request.
@@ -83,15 +105,24 @@ class EngineLink {
  private:
   void take(const service::Message& message, std::optional<EndedJob>& ended);
   void take_answer(const service::Message& message);
+  void take_machine(const service::Message& message);
+  void take_plan(const service::Message& message);
+  [[nodiscard]] Status start_engine();
 
   std::vector<std::string> arguments_;
   service::Client client_;
   std::string session_;
   std::int64_t open_request_ = 0;
+  std::int64_t apply_request_ = 0;  ///< unanswered; 0: none
+  std::int64_t machine_request_ = 0;
+  std::optional<Status> moved_;
+  std::int64_t plan_request_ = 0;
+  std::weak_ptr<EnginePlan> plan_;
+  EngineMachine machine_;
   std::optional<LiveJob> job_;
   std::optional<std::chrono::steady_clock::time_point> stopping_;  ///< asked to, at
   std::chrono::milliseconds patience_ = std::chrono::seconds(20);
-  std::set<std::int64_t> edits_;                                   ///< unanswered
+  std::set<std::int64_t> edits_;  ///< unanswered
   std::vector<EditAnswer> answers_;
 };
 

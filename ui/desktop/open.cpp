@@ -6,6 +6,7 @@
 
 #include "layout/json.hpp"
 #include "layout/models.hpp"
+#include "layout/table_order.hpp"
 #include "planner/planners.hpp"
 
 namespace shardscope::ui {
@@ -51,7 +52,9 @@ Result<Layout> open_layout(const std::string& name, const Workload& workload,
   if (names_file(name)) {
     const Result<std::string> text = read_text(name);
     if (!text) return fail(text.error());
-    return layout_from_json(*text, name);
+    Result<Layout> layout = layout_from_json(*text, name);
+    if (layout) put_in_order_of(workload, *layout);
+    return layout;
   }
   Result<NamedPlan> plan = named_plan(name, workload, topology, {});
   if (!plan) return fail(plan.error());

@@ -9,6 +9,7 @@
 #include "planner/planners.hpp"
 #include "storage/calibration_file.hpp"
 #include "storage/import/input_text.hpp"
+#include "ui/desktop/calibrate.hpp"
 #include "ui/desktop/open.hpp"
 #include "ui/desktop/run_control.hpp"
 #include "ui/model/numbers.hpp"
@@ -52,11 +53,7 @@ Status open_calibration(Desktop& desktop, const std::string& path) {
   if (!text) return fail(text.error());
   const auto file = storage::calibration_from_json(*text, path);
   if (!file) return fail(file.error());
-  desktop.calibrate(file->calibration);
-  desktop.tell(NoticeKind::note,
-               fmt::format("Predictions now use what was measured of {} ({}).",
-                           file->topology.empty() ? file->calibration.name : file->topology,
-                           file_name(path)));
+  if (Status used = use_calibration(desktop, *file, path); !used) return used;
   if (desktop.workspace == Workspace::start) desktop.workspace = Workspace::tune;
   return {};
 }

@@ -8,10 +8,13 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <utility>
 
 #include "layout/json.hpp"
 #include "layout/models.hpp"
+#include "ui/desktop/calibrate.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/words.hpp"
 #include "ui/panels/titles.hpp"
 
 namespace shardscope::ui {
@@ -42,19 +45,10 @@ Result<double> number(const std::string& text, const char* name, double otherwis
   return value;
 }
 
-/// CPU ranks in the same hosts and domains: what runs here in place of the GPUs.
-Result<Topology> local_topology(const Topology& topology) {
-  if (topology.name.find("cpu") != std::string::npos) return topology;
-  auto local =
-      topology_by_name(fmt::format("host-cpu:{}x{}", topology.hosts, topology.gpus_per_host));
-  if (local) local->fast_domain = topology.fast_domain;
-  return local;
-}
-
 RunSide live_side(const Document& document, const RunState& run, int node, std::int64_t batch) {
   RunSide side;
   side.label = layout_title(document.history(), node);
-  side.mode = run.wire.empty() ? Mode::measured : Mode::emulated;
+  side.mode = run.wire.empty() && run.comm != "loopback" ? Mode::measured : Mode::emulated;
   side.series.reset(batch);
   return side;
 }
@@ -62,11 +56,42 @@ RunSide live_side(const Document& document, const RunState& run, int node, std::
 void take_samples(Desktop& desktop) {
   LiveJob* job = desktop.engine->job();
   if (job == nullptr || !desktop.run.shown) return;
+  RecordedRuns& shown = *desktop.run.shown;
   for (auto& [side, iterations] : job->fresh) {
-    const bool second = side == 1 && desktop.run.shown->b;
-    (second ? *desktop.run.shown->b : desktop.run.shown->a).series.add(iterations);
+    // After a move B is the newest run, A the one before it.
+    const auto newest = static_cast<std::int64_t>(job->runs.size()) - 1;
+    const bool second = shown.b && (shown.moved ? side == newest : side == 1);
+    if (shown.moved && side < newest - 1) continue;
+    (second ? *shown.b : shown.a).series.add(iterations);
   }
   job->fresh.clear();
+  for (const service::CurveSample& point : job->fresh_points) {
+    shown.curve.add(point.split, point.iteration, point.samples, point.loss, point.auc);
+  }
+  job->fresh_points.clear();
+}
+
+/// The running job has another layout, or was refused it.
+void take_move(Desktop& desktop) {
+  const std::optional<Status> moved = desktop.engine->take_moved();
+  if (!moved) return;
+  RunState& run = desktop.run;
+  const int node = std::exchange(run.moving_to, -1);
+  if (!*moved) {
+    desktop.tell(moved->error());
+    return;
+  }
+  if (!run.shown || node < 0) return;
+  RecordedRuns& shown = *run.shown;
+  if (shown.b) {
+    shown.a = std::move(*shown.b);
+    run.ran_a = run.ran_b;
+  }
+  shown.b = live_side(*desktop.document, run, node, shown.record.global_batch);
+  shown.moved = true;
+  shown.comparison.reset();
+  run.ran_b = node;
+  if (!shown.curve.empty()) shown.curve.add_move(shown.b->label);
 }
 
 void tell_of_silence(Desktop& desktop) {
@@ -128,11 +153,16 @@ Result<service::StartJob> job_of(const Desktop& desktop, service::JobKind kind) 
   if (!budget) return fail(budget.error());
   const auto target = number(run.target, "interval to reach", 0);
   if (!target) return fail(target.error());
-  const auto topology = local_topology(document.topology());
+  const auto iterations = whole_number(run.iterations, "number of iterations", 0);
+  if (!iterations) return fail(iterations.error());
+  const auto evaluate_every = whole_number(run.evaluate_every, "number of iterations", 0);
+  if (!evaluate_every) return fail(evaluate_every.error());
+  const auto topology = run.backend == "cpu" ? local_topology(desktop) : document.topology();
   if (!topology) return fail(topology.error());
+  const bool training = kind == service::JobKind::train;
   Workload workload = with_rows_cap(document.workload(), *cap);
   workload.global_batch = *batch;
-  if (run.no_dense) workload.dense = {};
+  if (run.no_dense && !training) workload.dense = {};
   service::StartJob job;
   job.kind = kind;
   job.workload_json = to_json(workload);
@@ -142,10 +172,18 @@ Result<service::StartJob> job_of(const Desktop& desktop, service::JobKind kind) 
     job.layout_jsons.push_back(to_json(*history.node(history.reference()).layout));
   }
   job.layout_jsons.push_back(to_json(document.layout()));
+  job.settings.backend = run.backend;
   job.settings.comm = run.comm;
+  job.settings.dense_math = run.dense_math;
+  job.settings.graphs = run.graphs && run.backend == "cuda";
   job.settings.wire = run.wire;
   job.settings.schedule = run.schedule;
-  job.settings.budget_s = *budget;
+  if (training) {
+    job.settings.iterations = *iterations;
+    job.settings.evaluate_every = *evaluate_every;
+  } else {
+    job.settings.budget_s = *budget;
+  }
   if (kind == service::JobKind::compare) job.settings.target = *target / 100;
   return job;
 }
@@ -157,15 +195,10 @@ void start_run(Desktop& desktop, service::JobKind kind) {
     desktop.tell(job.error());
     return;
   }
-  if (desktop.engine == nullptr) {
-    desktop.engine = std::make_unique<EngineLink>(
-        desktop.engine_line.empty() ? local_engine() : engine_of_line(desktop.engine_line),
-        desktop.wake);
-  }
   RunState& run = desktop.run;
   run.session_path = session_for_runs(desktop);
   const auto batch = whole_number(run.batch, "", desktop.document->workload().global_batch);
-  if (Status started = desktop.engine->start_job(run.session_path, std::move(*job)); !started) {
+  if (Status started = engine_of(desktop).start_job(run.session_path, std::move(*job)); !started) {
     desktop.tell(started.error());
     return;
   }
@@ -175,7 +208,7 @@ void start_run(Desktop& desktop, service::JobKind kind) {
   live.a =
       live_side(*desktop.document, run, both ? history.reference() : history.current(), *batch);
   if (both) live.b = live_side(*desktop.document, run, history.current(), *batch);
-  live.record.backend = "cpu";
+  live.record.backend = run.backend;
   live.record.comm = run.comm;
   live.record.schedule = run.schedule;
   live.record.ranks = desktop.document->topology().ranks();
@@ -184,7 +217,49 @@ void start_run(Desktop& desktop, service::JobKind kind) {
   run.read = true;
   run.ran_a = both ? history.reference() : history.current();
   run.ran_b = history.current();
+  run.moving_to = -1;
   desktop.choose(Workspace::run);
+}
+
+Result<Topology> local_topology(const Desktop& desktop) {
+  const Topology& topology = desktop.document->topology();
+  if (is_cpu_host(topology)) return topology;
+  auto local =
+      topology_by_name(fmt::format("host-cpu:{}x{}", topology.hosts, topology.gpus_per_host));
+  if (!local) return local;
+  local->fast_domain = topology.fast_domain;
+  if (desktop.host_calibration) return calibrated(std::move(*local), *desktop.host_calibration);
+  return local;
+}
+
+EngineLink& engine_of(Desktop& desktop) {
+  if (desktop.engine == nullptr) {
+    desktop.engine = std::make_unique<EngineLink>(
+        desktop.engine_line.empty() ? local_engine() : engine_of_line(desktop.engine_line),
+        desktop.wake);
+  }
+  return *desktop.engine;
+}
+
+void follow_machine(Desktop& desktop) {
+  if (!desktop.attended || desktop.machine_asked_of == desktop.engine_line) return;
+  desktop.machine_asked_of = desktop.engine_line;
+  if (Status asked = engine_of(desktop).ask_machine(); !asked) desktop.tell(asked.error());
+}
+
+bool can_apply(const Desktop& desktop) {
+  const EngineLink* engine = desktop.engine.get();
+  if (engine == nullptr || engine->job() == nullptr || engine->moving()) return false;
+  const service::JobKind kind = engine->job()->kind;
+  if (kind != service::JobKind::run && kind != service::JobKind::train) return false;
+  return desktop.document->history().current() != desktop.run.ran_b &&
+         desktop.document->current().errors == 0;
+}
+
+void apply_to_run(Desktop& desktop) {
+  if (!can_apply(desktop)) return;
+  desktop.run.moving_to = desktop.document->history().current();
+  desktop.engine->apply(to_json(desktop.document->layout()));
 }
 
 void follow_engine(Desktop& desktop) {
@@ -192,11 +267,16 @@ void follow_engine(Desktop& desktop) {
   const bool was_running = desktop.engine->job() != nullptr;
   const std::optional<EndedJob> ended = desktop.engine->poll();
   desktop.engine_state = desktop.engine->state_words();
+  take_move(desktop);
   take_samples(desktop);
   if (was_running) desktop.busy = true;
   tell_of_silence(desktop);
   if (!ended) return;
   if (ended->error) desktop.tell(*ended->error);
+  if (ended->kind == service::JobKind::calibrate) {
+    if (!ended->error) finish_calibration(desktop, ended->result_json);
+    return;
+  }
   // Stages and ranks stand in the session: read what was committed.
   auto session =
       storage::Session::open(desktop.run.session_path, storage::Session::Access::read_only);
@@ -218,8 +298,9 @@ void follow_engine(Desktop& desktop) {
   const auto note = [&](int node, const RunSide& side) {
     if (side.series.mean_ms() > 0) history.node(node).measured_s = side.series.mean_ms() / 1e3;
   };
-  note(desktop.run.ran_a, desktop.run.shown->a);
-  if (desktop.run.shown->b) note(desktop.run.ran_b, *desktop.run.shown->b);
+  if (ended->kind != service::JobKind::train) note(desktop.run.ran_a, desktop.run.shown->a);
+  if (desktop.run.shown->b && ended->kind != service::JobKind::train)
+    note(desktop.run.ran_b, *desktop.run.shown->b);
   desktop.open_run(desktop.run.shown->b ? desktop.run.shown->b->run : desktop.run.shown->a.run);
 }
 

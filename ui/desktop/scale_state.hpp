@@ -25,7 +25,7 @@ struct ScaleState {
   std::string time_limit = "2.0";
   std::string seed = "1";
   std::string rules;  ///< parse_plan_rules()
-  std::unique_ptr<PlanJob> job;
+  std::shared_ptr<PlanWork> job;
   std::shared_ptr<const Layout> proposed;
   std::optional<Evaluation> proposed_evaluation;
   std::optional<PlanDiff> diff;

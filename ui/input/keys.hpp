@@ -13,7 +13,7 @@ namespace key {
 inline constexpr int kSpace = 32, kComma = 44, kPeriod = 46, kEscape = 256, kEnter = 257,
                      kTab = 258, kBackspace = 259, kDelete = 261, kRight = 262, kLeft = 263,
                      kDown = 264, kUp = 265, kPageUp = 266, kPageDown = 267, kHome = 268,
-                     kEnd = 269, kF1 = 290, kF3 = 292, kF5 = 294, kF6 = 295;
+                     kEnd = 269, kF1 = 290, kF3 = 292, kF5 = 294, kF6 = 295, kF7 = 296, kF8 = 297;
 }  // namespace key
 
 /// Modifier bits of a chord.

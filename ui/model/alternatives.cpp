@@ -55,12 +55,7 @@ Alternative alternative_of(Document& document, std::int32_t table, ClusterType c
   Alternative result;
   result.current = document.layout().tables[index].cluster == cluster;
   result.formula = formula_of(document, table, cluster);
-  if (cluster == ClusterType::RB && !all_pooled(workload, table)) {
-    result.why_not = "RB pools at the owner: a feature of this table is not pooled";
-    return result;
-  }
-  Result<Edit> edit =
-      edit_cluster(document, table, cluster, lightest_gpu(document.current(), false, -1));
+  Result<Edit> edit = as_cluster(document, table, cluster);
   if (!edit) {
     result.why_not = to_string(edit.error());
     return result;
@@ -83,6 +78,14 @@ Alternative alternative_of(Document& document, std::int32_t table, ClusterType c
 }
 
 }  // namespace
+
+Result<Edit> as_cluster(const Document& document, std::int32_t table, ClusterType cluster) {
+  if (cluster == ClusterType::RB && !all_pooled(document.workload(), table)) {
+    return fail({ErrorKind::usage, "RB pools at the owner: a feature of this table is not pooled",
+                 "", "", ""});
+  }
+  return edit_cluster(document, table, cluster, lightest_gpu(document.current(), false, -1));
+}
 
 const std::array<Alternative, kClusterTypes>& Alternatives::of(Document& document,
                                                                std::int32_t table) {

@@ -22,6 +22,10 @@ struct Alternative {
   std::optional<Edit> edit;  ///< what a click applies; nothing for the current one
 };
 
+/// The table in that cluster, on the least loaded owner; an error says why it cannot be.
+[[nodiscard]] Result<Edit> as_cluster(const Document& document, std::int32_t table,
+                                      ClusterType cluster);
+
 /// Kept until the layout or the table changes.
 class Alternatives {
  public:

@@ -4,6 +4,7 @@
 
 #include "ui/model/document.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/words.hpp"
 
 namespace shardscope::ui {
 namespace {
@@ -32,7 +33,7 @@ Result<Edit> edit_move(const Document& document, const ShardId& shard, std::int3
   auto moved = move_shard(placement_of(document, shard.table), shard, to);
   if (!moved) return fail(moved.error());
   return Edit{shard.table, std::move(*moved),
-              fmt::format("Move {} to GPU {}", to_string(shard), to),
+              fmt::format("Move {} to {}", to_string(shard), gpu_title(document.topology(), to)),
               bytes_of_shard(document, shard)};
 }
 
@@ -43,7 +44,8 @@ Result<Edit> edit_split_rows(const Document& document, const ShardId& shard, std
                           shard, parts, to);
   if (!split) return fail(split.error());
   return Edit{shard.table, std::move(*split),
-              fmt::format("Split {} by rows {}, half to GPU {}", to_string(shard), parts, to),
+              fmt::format("Split {} by rows {}, half to {}", to_string(shard), parts,
+                          gpu_title(document.topology(), to)),
               bytes_of_shard(document, shard) * (parts - 1) / parts};
 }
 
@@ -54,10 +56,10 @@ Result<Edit> edit_split_columns(const Document& document, const ShardId& shard, 
   auto split = split_columns_at(table_of(document, shard.table), placement, shard, bound, to);
   if (!split) return fail(split.error());
   const double right = placement.column_begin(shard.column) + placement.width(shard.column) - bound;
-  return Edit{
-      shard.table, std::move(*split),
-      fmt::format("Split {} at column {}, right part to GPU {}", to_string(shard), bound, to),
-      bytes_of_shard(document, shard) * right / placement.width(shard.column)};
+  return Edit{shard.table, std::move(*split),
+              fmt::format("Split {} at column {}, right part to {}", to_string(shard), bound,
+                          gpu_title(document.topology(), to)),
+              bytes_of_shard(document, shard) * right / placement.width(shard.column)};
 }
 
 Result<Edit> edit_cluster(const Document& document, std::int32_t table, ClusterType cluster,
@@ -85,7 +87,8 @@ Result<Edit> edit_merge(const Document& document, const ShardId& shard, const Sh
 
 Edit edit_merge_all(const Document& document, std::int32_t table, std::int32_t to) {
   return {table, merge_all(table_of(document, table), placement_of(document, table), to),
-          fmt::format("{} whole on GPU {}", table_of(document, table).name, to),
+          fmt::format("{} whole on {}", table_of(document, table).name,
+                      gpu_title(document.topology(), to)),
           table_bytes(table_of(document, table))};
 }
 

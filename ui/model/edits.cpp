@@ -257,7 +257,7 @@ Result<TablePlacement> apply_shard_text(const Table& table, const TablePlacement
   if (!holds(placement, shard)) return no_such_shard(shard);
   const std::int64_t owner = number(8);
   if (owner >= ranks) {
-    return cannot(fmt::format("there is no GPU {}", owner), fmt::format("0 to {}", ranks - 1),
+    return cannot(fmt::format("there is no owner {}", owner), fmt::format("0 to {}", ranks - 1),
                   "Choose one of them");
   }
   TablePlacement result = placement;

@@ -60,13 +60,6 @@ std::string gib_text(double bytes) {
   return grouped_text(std::llround(gib));
 }
 
-std::string memory_text(double bytes) {
-  if (bytes >= 0.0995 * kGiB) return gib_text(bytes) + " GiB";
-  const bool kib = bytes < 0.995 * 1024 * 1024;
-  const double size = bytes / (kib ? 1024 : 1024 * 1024);
-  return fmt::format("{:.{}f} {}", size, size > 0 && size < 9.95 ? 1 : 0, kib ? "KiB" : "MiB");
-}
-
 int decimals_of(double step) {
   constexpr int kMost = 6;
   double scaled = std::abs(step);
@@ -84,17 +77,6 @@ std::string column_ms_text(double seconds, double largest) {
   const double ms = largest * 1e3;
   const int decimals = ms >= 100 ? 1 : ms >= 1 ? 2 : ms_decimals(largest);
   return fmt::format("{:.{}f}", seconds * 1e3, decimals);
-}
-
-std::string bytes_text(double bytes) {
-  const char* units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
-  int unit = 0;
-  while (std::abs(bytes) >= 999.5 && unit < 5) {
-    bytes /= 1000;
-    ++unit;
-  }
-  if (unit == 0 || bytes >= 99.5) return fmt::format("{:.0f} {}", bytes, units[unit]);
-  return fmt::format("{:.{}f} {}", bytes, bytes >= 9.95 ? 1 : 2, units[unit]);
 }
 
 std::string count_text(double count) {

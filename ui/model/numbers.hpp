@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "layout/byte_text.hpp"
+
 namespace shardscope::ui {
 
 inline constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
@@ -20,16 +22,12 @@ inline constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 [[nodiscard]] std::string percent_text(double share);
 /// "38.1", "<.01": GiB.
 [[nodiscard]] std::string gib_text(double bytes);
-/// "38.1 GiB", "12.4 MiB", "312 KiB".
-[[nodiscard]] std::string memory_text(double bytes);
 /// Fewest decimals that write every multiple of `step` exactly: 2 for 0.25, 0 for 20; at most 6.
 [[nodiscard]] int decimals_of(double step);
 /// A mark of an axis with that step: marks of one axis have equal decimals.
 [[nodiscard]] std::string axis_text(double value, double step);
 /// Milliseconds of a column whose largest is `largest`: equal decimals, three digits of it.
 [[nodiscard]] std::string column_ms_text(double seconds, double largest);
-/// "575 MB", "1.94 GB": powers of 1000.
-[[nodiscard]] std::string bytes_text(double bytes);
 /// "40.0M", "405.3K", "2,209".
 [[nodiscard]] std::string count_text(double count);
 /// "3,067,956".

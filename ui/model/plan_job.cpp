@@ -1,24 +1,50 @@
 #include "ui/model/plan_job.hpp"
 
-#include <chrono>
+#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "planner/planners.hpp"
+#include "layout/json.hpp"
 
 namespace shardscope::ui {
 namespace {
 
 constexpr std::size_t kMostPoints = 4096;
 
+void add_point(std::vector<PlanPoint>& points, double elapsed_s, double best_s) {
+  const bool better = points.empty() || best_s != points.back().best_s;
+  if (best_s > 0 && better && points.size() < kMostPoints) points.push_back({elapsed_s, best_s});
+}
+
+Result<OptimizedPlan> plan_of(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto number = [&](const char* name) {
+    const auto at = json.find(name);
+    return at != json.end() && at->is_number() ? at->get<double>() : 0.0;
+  };
+  const auto layout = json.is_object() ? json.find("layout") : json.end();
+  if (!json.is_object() || layout == json.end() || !layout->is_string()) {
+    return fail({ErrorKind::runtime, "the engine's plan cannot be read", "plan", "a layout", ""});
+  }
+  Result<Layout> read = layout_from_json(layout->get<std::string>(), "the engine's plan");
+  if (!read) return fail(read.error());
+  OptimizedPlan plan;
+  plan.layout = std::move(*read);
+  plan.seconds = number("seconds");
+  plan.lower_bound_s = number("lower_bound_s");
+  plan.gap = number("gap");
+  plan.elapsed_s = number("elapsed_s");
+  return plan;
+}
+
 }  // namespace
 
 PlanJob::PlanJob(Workload workload, Topology topology, PlanRequest request)
-    : request_(std::move(request)),
+    : PlanWork(std::move(request)),
       future_(std::async(std::launch::async, [this, w = std::move(workload),
                                               t = std::move(topology)] { return run(w, t); })) {}
 
 PlanJob::~PlanJob() {
-  cancel();
+  cancelled_ = true;
   if (future_.valid()) future_.wait();
 }
 
@@ -42,33 +68,31 @@ OptimizeProgress PlanJob::progress() const {
 }
 
 Result<OptimizedPlan> PlanJob::run(const Workload& workload, const Topology& topology) {
-  if (request_.planner != "optimize") {
-    Result<NamedPlan> plan = named_plan(request_.planner, workload, topology, {});
-    if (!plan) return fail(plan.error());
-    const Result<double> seconds =
-        predicted_seconds(workload, topology, plan->layout, request_.options.predict);
-    if (!seconds) return fail(seconds.error());
-    OptimizedPlan result;
-    result.layout = std::move(plan->layout);
-    result.layout.name = request_.planner;
-    result.seconds = *seconds;
-    return result;
-  }
-  OptimizeOptions options = request_.options;
-  options.seed = request_.seed;
-  options.time_limit_s = request_.time_limit_s;
-  options.progress = [this](const OptimizeProgress& now) {
+  return run_plan(workload, topology, request(), [this](const OptimizeProgress& now) {
     const std::lock_guard lock(mutex_);
     progress_ = now;
-    const bool better = points_.empty() || now.best_s != points_.back().best_s;
-    if (now.best_s > 0 && better && points_.size() < kMostPoints) {
-      points_.push_back({now.elapsed_s, now.best_s});
-    }
+    add_point(points_, now.elapsed_s, now.best_s);
     return !cancelled_;
-  };
-  Result<OptimizedPlan> result = optimize(workload, topology, options);
-  if (result) result->layout.name = "optimize";
-  return result;
+  });
+}
+
+double EnginePlan::elapsed_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+OptimizeProgress EnginePlan::progress() const {
+  return {.phase = phase_,
+          .best_s = points_.empty() ? 0 : points_.back().best_s,
+          .elapsed_s = elapsed_s()};
+}
+
+void EnginePlan::take_progress(const std::string& phase, double best_s) {
+  phase_ = phase;
+  add_point(points_, elapsed_s(), best_s);
+}
+
+void EnginePlan::take_result(const std::string& json) {
+  result_ = plan_of(json);
 }
 
 }  // namespace shardscope::ui

@@ -1,7 +1,9 @@
 #include "ui/model/recorded_runs.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "storage/curves.hpp"
 #include "storage/queries/stages.hpp"
 
 namespace shardscope::ui {
@@ -35,20 +37,54 @@ Result<RunSide> read_side(const storage::Session& session, std::int64_t run) {
   return side;
 }
 
+namespace {
+
+/// Index of the first run of the job that run `last` ended: it moved from layout to layout.
+std::size_t first_of_job(const std::vector<storage::RunRecord>& runs, std::size_t last) {
+  std::size_t first = last;
+  while (first > 0 && runs[first - 1].message == storage::kMovedOn) --first;
+  return first;
+}
+
+Status read_curve(const storage::Session& session, const storage::RunRecord& run, bool moved,
+                  LearningCurve& curve) {
+  const auto points = storage::load_curve(session, run.id);
+  if (!points) return fail(points.error());
+  if (moved && !curve.empty()) curve.add_move(run.layout_name);
+  for (const storage::CurvePoint& point : *points) {
+    curve.add(point.split, point.iteration, point.samples, point.loss, point.auc);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::optional<RecordedRuns>> last_runs(const storage::Session& session) {
+  const auto runs = storage::list_runs(session);
+  if (!runs) return fail(runs.error());
+  if (runs->empty()) return std::nullopt;
   const auto comparisons = storage::list_comparisons(session);
   if (!comparisons) return fail(comparisons.error());
   RecordedRuns result;
-  std::int64_t run_a = 0, run_b = 0;
-  if (!comparisons->empty() && comparisons->back().run_a > 0) {
+  const std::size_t last = runs->size() - 1;
+  const std::int64_t newest = (*runs)[last].id;
+  std::int64_t run_a = newest, run_b = 0;
+  const bool compared = !comparisons->empty() && comparisons->back().run_a > 0 &&
+                        std::max(comparisons->back().run_a, comparisons->back().run_b) == newest;
+  const std::size_t first = compared ? last : first_of_job(*runs, last);
+  if (compared) {
     result.comparison = comparisons->back();
     run_a = result.comparison->run_a;
     run_b = result.comparison->run_b;
-  } else {
-    const auto runs = storage::list_runs(session);
-    if (!runs) return fail(runs.error());
-    if (runs->empty()) return std::nullopt;
-    run_a = runs->back().id;
+  } else if (first < last) {
+    result.moved = true;
+    run_a = (*runs)[last - 1].id;
+    run_b = newest;
+  }
+  for (std::size_t i = first; i <= last && !compared; ++i) {
+    if (Status read = read_curve(session, (*runs)[i], i > first, result.curve); !read) {
+      return fail(read.error());
+    }
   }
   const auto record = storage::find_run(session, run_a);
   if (!record) return fail(record.error());

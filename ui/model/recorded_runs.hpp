@@ -10,6 +10,7 @@
 #include "storage/comparisons.hpp"
 #include "storage/queries/runs.hpp"
 #include "storage/session.hpp"
+#include "ui/model/learning_curve.hpp"
 #include "ui/model/run_prediction.hpp"
 #include "ui/model/run_series.hpp"
 
@@ -31,9 +32,13 @@ struct RecordedRuns {
   std::optional<RunSide> b;
   std::optional<storage::ComparisonRecord> comparison;
   storage::RunRecord record;  ///< of A: how it ran
+  /// A is the layout before the job moved to B: their blocks are no pairs.
+  bool moved = false;
+  LearningCurve curve;  ///< of a training, over all its layouts
 };
 
-/// The last comparison; without one, the last run alone. Nothing where the session has no run.
+/// The last run: alone, as part of its comparison, or with the run that moved to it. Nothing where
+/// the session has no run.
 [[nodiscard]] Result<std::optional<RecordedRuns>> last_runs(const storage::Session& session);
 [[nodiscard]] Result<RunSide> read_side(const storage::Session& session, std::int64_t run);
 

@@ -8,7 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "ui/model/alternatives.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/words.hpp"
 
 namespace shardscope::ui {
 namespace {
@@ -71,19 +73,14 @@ void around_gpu(const Document& document, std::int32_t rank, bool by_memory,
 void other_clusters(const Document& document, std::int32_t table, std::vector<Edit>& candidates) {
   const auto index = static_cast<std::size_t>(table);
   const Workload& workload = document.workload();
-  bool pooled = true;
-  for (const Feature& feature : workload.features) {
-    if (feature.table == table) pooled = pooled && is_pooled(feature.pooling);
-  }
-  const std::int32_t to = lightest_gpu(document.current(), false, -1);
   const ClusterType now = document.layout().tables[index].cluster;
   for (const ClusterType cluster : {ClusterType::DP, ClusterType::RB, ClusterType::UB}) {
-    if (cluster == now || (cluster == ClusterType::RB && !pooled)) continue;
+    if (cluster == now) continue;
     if (cluster == ClusterType::DP &&
         table_bytes(workload.tables[index]) > document.current().memory_limit / 8) {
       continue;
     }
-    add(candidates, edit_cluster(document, table, cluster, to));
+    add(candidates, as_cluster(document, table, cluster));
   }
 }
 
@@ -151,7 +148,8 @@ void Suggestions::rank(Document& document) {
         if (violation.rule != "memory.gpu" || violation.rank < 0) continue;
         const double left = after.memory_bytes[static_cast<std::size_t>(violation.rank)];
         if (left > after.memory_limit) continue;
-        suggestion.cure_text = fmt::format("cures GPU {} ({} GiB)", violation.rank, gib_text(left));
+        suggestion.cure_text = fmt::format(
+            "cures {} ({} GiB)", gpu_title(document.topology(), violation.rank), gib_text(left));
         break;
       }
       if (suggestion.cure_text.empty()) suggestion.cure_text = "cures a violation";

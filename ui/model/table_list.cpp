@@ -6,6 +6,7 @@
 
 #include "planner/table_facts.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/words.hpp"
 
 namespace shardscope::ui {
 namespace {
@@ -50,10 +51,11 @@ constexpr std::array kGroupOrder = {ClusterType::RB, ClusterType::UB, ClusterTyp
 
 }  // namespace
 
-std::string owners_text(const std::vector<std::int32_t>& owners, std::int32_t ranks) {
-  if (owners.size() == 1) return fmt::format("GPU {}", owners[0]);
+std::string owners_text(const std::vector<std::int32_t>& owners, std::int32_t ranks,
+                        std::string_view word) {
+  if (owners.size() == 1) return fmt::format("{} {}", word, owners[0]);
   if (static_cast<std::int32_t>(owners.size()) == ranks) return fmt::format("all {}", ranks);
-  if (owners.size() > kOwnersListed) return fmt::format("{} GPUs", owners.size());
+  if (owners.size() > kOwnersListed) return fmt::format("{} {}s", owners.size(), word);
   return fmt::format("{}", fmt::join(owners, " "));
 }
 
@@ -85,7 +87,7 @@ void TableList::update(const Document& document) {
       row.shards = static_cast<std::int32_t>(row.owners.size());
       std::sort(row.owners.begin(), row.owners.end());
       row.owners.erase(std::unique(row.owners.begin(), row.owners.end()), row.owners.end());
-      row.where = owners_text(row.owners, layout.ranks);
+      row.where = owners_text(row.owners, layout.ranks, gpu_word(document.topology()));
     }
     TableGroup& group = groups_[static_cast<std::size_t>(row.cluster)];
     ++group.tables;

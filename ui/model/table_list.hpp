@@ -69,6 +69,7 @@ class TableList {
 };
 
 /// "all 8", "GPU 5", "2 4", "12 GPUs".
-[[nodiscard]] std::string owners_text(const std::vector<std::int32_t>& owners, std::int32_t ranks);
+[[nodiscard]] std::string owners_text(const std::vector<std::int32_t>& owners, std::int32_t ranks,
+                                      std::string_view word = "GPU");
 
 }  // namespace shardscope::ui

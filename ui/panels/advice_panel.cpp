@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/desktop/calibrate.hpp"
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/words.hpp"
 #include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/widgets/widgets.hpp"
@@ -46,15 +48,15 @@ float draw_binding(Ui& ui, Desktop& desktop, const Rect& area, float y) {
   if (static_cast<std::size_t>(rank) >= shown.load_s.size()) return y;
   const double load = shown.load_s[static_cast<std::size_t>(rank)];
   ui.draw.fill({area.x0 + 12, y - 7, area.x0 + 15, y + 41}, ui.colors.worse);
-  ui.draw.text(Font::strong, area.x0 + 24, y, ui.colors.text, fmt::format("GPU {} binds", rank));
+  ui.draw.text(Font::strong, area.x0 + 24, y, ui.colors.text,
+               gpu_title(document.topology(), rank) + " binds");
   const double over = shown.mean_load_s > 0 ? load / shown.mean_load_s - 1 : 0;
   ui.draw.text_right(Font::small, area.x1 - kPadding, y, ui.colors.secondary,
                      fmt::format("load {} ms, {:.0f} % {} the mean", short_ms_text(load),
                                  std::abs(over) * 100, over < 0 ? "under" : "over"));
   if (ui.hovers({area.x0, y - 8, area.x1, y + 40})) {
-    ui.tooltip(
-        fmt::format("GPU {} waits least: the others wait for it.\nThe largest load is {} ms.", rank,
-                    short_ms_text(shown.max_load_s)));
+    ui.tooltip(fmt::format("{} waits least: the others wait for it.\nThe largest load is {} ms.",
+                           gpu_title(document.topology(), rank), short_ms_text(shown.max_load_s)));
   }
   double memory = 0, wires = 0, sort = 0;
   std::string names;
@@ -117,7 +119,7 @@ float draw_edits(Ui& ui, Desktop& desktop, const Rect& area, float y) {
     }
     ui.draw.text_fit(Font::small, x, second, rect.x1 - 60 - x, ui.colors.secondary,
                      fmt::format("{}moves {}", suggestion.cures ? suggestion.cure_text + " · " : "",
-                                 memory_text(suggestion.edit.moved_bytes)));
+                                 bytes_text(suggestion.edit.moved_bytes)));
     const double base = document.current().iteration_s;
     ui.draw.text_right(Font::mono_small, rect.x1 - 10, second, color,
                        signed_percent_text(base > 0 ? -suggestion.gain_s / base : 0));
@@ -140,10 +142,36 @@ float draw_edits(Ui& ui, Desktop& desktop, const Rect& area, float y) {
   return y + 8;
 }
 
-void draw_notes(Ui& ui, const Desktop& desktop, const Rect& area, float y) {
+/// Why absolute times are not to be believed yet, and the button that mends it. Returns where the
+/// next note begins.
+float draw_trust(Ui& ui, Desktop& desktop, const Rect& area, float y) {
+  const auto wanted = calibration_wanted(desktop);
+  if (!wanted || y + 20 > area.y1) return y;
+  const LiveJob* job = desktop.engine != nullptr ? desktop.engine->job() : nullptr;
+  const std::string refusal = calibration_refusal(desktop.document->topology());
+  const bool measuring = job != nullptr && job->kind == service::JobKind::calibrate;
+  const std::string label = measuring ? fmt::format("{:.0f} %", job->share * 100) : "Calibrate now";
+  const Rect rect{area.x1 - kPadding - button_width(ui, "Calibrate now"), y - 4, area.x1 - kPadding,
+                  y + 20};
+  draw_warning(ui.draw, {area.x0 + 18, y + 2}, ui.colors.warning, ui.colors.pane, 12);
+  const float room = rect.x0 - area.x0 - 40;
+  ui.draw.text_fit(Font::small, area.x0 + 32, y, room, ui.colors.text, wanted->reason);
+  ui.draw.text_fit(Font::small, area.x0 + 32, y + 16, room, ui.colors.tertiary,
+                   "absolute times are estimates; comparisons hold better");
+  if (ui.hovers({area.x0, y - 8, rect.x0, y + 24})) ui.tooltip(wanted->reason);
+  if (button(ui, "advice/calibrate", rect, label,
+             {.enabled = refusal.empty() && job == nullptr,
+              .tooltip = !refusal.empty() ? std::string_view(refusal)
+                                          : "Measures this host's CPU for about half a minute"})) {
+    start_calibration(desktop);
+  }
+  return y + 38;
+}
+
+void draw_notes(Ui& ui, Desktop& desktop, const Rect& area, float y) {
   if (y + 30 > area.y1) return;
   ui.draw.text(Font::strong, area.x0 + kPadding, y, ui.colors.text, "Notes");
-  y += 19;
+  y = draw_trust(ui, desktop, area, y + 19);
   const Document& document = *desktop.document;
   const auto note = [&](const std::string& first, const std::string& second) {
     if (y + 20 > area.y1) return;
@@ -155,13 +183,6 @@ void draw_notes(Ui& ui, const Desktop& desktop, const Rect& area, float y) {
   };
   for (const Violation& violation : document.shown().violations) {
     if (violation.severity == Severity::warning) note(violation.message, violation.cure);
-  }
-  const Gpu& gpu = document.topology().gpu;
-  if (gpu.gather_efficiency.origin != Origin::measured) {
-    note(fmt::format("Model constants are {} + {};",
-                     shardscope::to_string(gpu.memory_bytes_per_s.origin),
-                     shardscope::to_string(gpu.gather_efficiency.origin)),
-         "calibrate on the machine to trust absolute times");
   }
 }
 

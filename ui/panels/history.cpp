@@ -118,7 +118,7 @@ void draw_diff(Ui& ui, Desktop& desktop, Rect area) {
                        signed_ms_text(-group.gain_s) + " ms");
     ui.draw.text_fit(
         Font::small, area.x0 + kPadding, y + 16, area.width() - 24, ui.colors.secondary,
-        fmt::format("{} → {} · {} move", group.was, group.becomes, memory_text(group.moved_bytes)));
+        fmt::format("{} → {} · {} move", group.was, group.becomes, bytes_text(group.moved_bytes)));
     y += 38;
   }
 }

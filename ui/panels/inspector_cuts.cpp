@@ -8,6 +8,7 @@
 
 #include "ui/model/numbers.hpp"
 #include "ui/model/table_edits.hpp"
+#include "ui/model/words.hpp"
 #include "ui/panels/inspector_parts.hpp"
 #include "ui/widgets/widgets.hpp"
 
@@ -100,10 +101,11 @@ Result<Edit> added_cut(const Document& document, std::int32_t table, const CutBa
                        : split_columns_at(document.workload().tables[index], now, shard,
                                           static_cast<std::int32_t>(bound), to);
   if (!placement) return fail(placement.error());
-  return Edit{table, std::move(*placement),
-              fmt::format("Cut {} at {} {}, the rest to GPU {}", to_string(shard),
-                          bar.rows ? "row" : "column", grouped_text(bound), to),
-              0};
+  return Edit{
+      table, std::move(*placement),
+      fmt::format("Cut {} at {} {}, the rest to {}", to_string(shard), bar.rows ? "row" : "column",
+                  grouped_text(bound), gpu_title(document.topology(), to)),
+      0};
 }
 
 void draw_bar(Ui& ui, const CutBar& bar, Color color, std::int32_t selected) {

@@ -8,6 +8,7 @@
 #include "layout/names.hpp"
 #include "planner/table_facts.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/words.hpp"
 #include "ui/panels/inspector_parts.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/panels/titles.hpp"
@@ -91,13 +92,14 @@ void bound_field(Ui& ui, Desktop& desktop, const Inspected& it, std::string_view
 
 void owner_field(Ui& ui, Desktop& desktop, const Inspected& it, const Rect& rect) {
   const Document& document = *desktop.document;
-  std::string text = "GPU " + selected_owner(it.placement, it.shard);
+  const std::string_view word = gpu_word(document.topology());
+  std::string text = fmt::format("{} {}", word, selected_owner(it.placement, it.shard));
   const std::string before = text;
   if (!field(ui, "inspector/owner", rect, text, {.align_right = true, .accent = true})) return;
   const std::size_t digits = text.find_first_of("0123456789");
   const int gpu = digits == std::string::npos ? -1 : std::atoi(text.c_str() + digits);
   if (gpu < 0 || gpu >= document.topology().ranks()) {
-    desktop.tell(NoticeKind::warning, fmt::format("There is no {}: GPU 0 to {}.", text,
+    desktop.tell(NoticeKind::warning, fmt::format("There is no {}: {} 0 to {}.", text, word,
                                                   document.topology().ranks() - 1));
     return;
   }
@@ -139,7 +141,7 @@ void fields(Ui& ui, Desktop& desktop, const Inspected& it, const Rect& area, flo
   owner_field(ui, desktop, it, box(x, y - 11, half, 22));
   if (desktop.document->previewing() && desktop.tune.drag.from >= 0) {
     ui.draw.text(Font::small, x + half + 8, y, ui.colors.secondary,
-                 fmt::format("was GPU {}", desktop.tune.drag.from));
+                 "was " + gpu_title(desktop.document->topology(), desktop.tune.drag.from));
   }
   bool pinned = desktop.document->pinned(it.shard);
   if (check_box(ui, "inspector/pinned", {area.x1 - 74, y - 7}, pinned)) {

@@ -6,6 +6,7 @@
 
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/words.hpp"
 #include "ui/panels/map_rows.hpp"
 #include "ui/panels/tune_actions.hpp"
 
@@ -146,8 +147,8 @@ Result<Edit> dragged_edit(const Document& document, const MapDrag& drag, std::in
                            drag.shard, std::stoll(drag.digits), target);
   if (!cut) return fail(cut.error());
   return Edit{drag.shard.table, std::move(*cut),
-              fmt::format("Split {} at row {}, the rest to GPU {}", to_string(drag.shard),
-                          drag.digits, target),
+              fmt::format("Split {} at row {}, the rest to {}", to_string(drag.shard), drag.digits,
+                          gpu_title(document.topology(), target)),
               shard_bytes(document.workload(), document.layout(), drag.shard) / 2};
 }
 
@@ -168,11 +169,13 @@ void draw_drag_badge(Ui& ui, const Document& document, const Point& at, const Re
                            rate_text(after.samples_per_s).value + " " +
                                rate_text(after.samples_per_s).unit.substr(0, 1) + "/s")
              : std::string(after.violations.empty() ? "" : after.violations.front().message);
+  const std::string_view word = gpu_word(document.topology());
   const std::string third =
       before.critical_rank == after.critical_rank
-          ? fmt::format("critical GPU {} · moves {}", after.critical_rank, memory_text(moved_bytes))
-          : fmt::format("critical GPU {} → {} · moves {}", before.critical_rank,
-                        after.critical_rank, memory_text(moved_bytes));
+          ? fmt::format("critical {} {} · moves {}", word, after.critical_rank,
+                        bytes_text(moved_bytes))
+          : fmt::format("critical {} {} → {} · moves {}", word, before.critical_rank,
+                        after.critical_rank, bytes_text(moved_bytes));
   const float width = std::min(420.0F, std::max({ui.draw.width(Font::mono_small, second),
                                                  ui.draw.width(Font::mono_small, third),
                                                  ui.draw.width(Font::body, words), 200.0F}) +

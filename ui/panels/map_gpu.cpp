@@ -4,6 +4,7 @@
 
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/words.hpp"
 #include "ui/panels/map_rows.hpp"
 #include "ui/panels/tune_actions.hpp"
 #include "ui/widgets/widgets.hpp"
@@ -50,7 +51,7 @@ std::string value_text(int width, double value) {
     case MapWidth::time:
       return short_ms_text(value);
     case MapWidth::memory:
-      return memory_text(value);
+      return bytes_text(value);
     case MapWidth::bytes:
       return bytes_text(value);
     case MapWidth::rows:
@@ -97,13 +98,13 @@ std::string block_tooltip(const Document& document, const MapBlock& block) {
         "Ctrl+wheel.",
         block.count, block.cluster == ClusterType::DP ? "tables" : "shards",
         shardscope::to_string(block.cluster), short_ms_text(block.value),
-        memory_text(block.memory_bytes));
+        bytes_text(block.memory_bytes));
   }
   const StageSeconds stages = document.costs().of(*document.shown().layout, block.shard);
   std::string text = fmt::format(
       "{} {}  load {} ms, {}",
       document.workload().tables[static_cast<std::size_t>(block.shard.table)].name,
-      to_string(block.shard), ms_text(load_seconds(stages)), memory_text(block.memory_bytes));
+      to_string(block.shard), ms_text(load_seconds(stages)), bytes_text(block.memory_bytes));
   for (std::size_t s = 0; s < stages.size(); ++s) {
     if (stages[s] <= 0) continue;
     const auto stage = static_cast<Stage>(s);
@@ -236,7 +237,7 @@ void draw_memory_lane(Ui& ui, Desktop& desktop, const MapScale& scale, const Map
     const Table& table = document.workload().tables[static_cast<std::size_t>(block.shard.table)];
     piece(block.memory_bytes,
           ui.colors.table_tone(block.cluster, static_cast<std::size_t>(block.shard.table)),
-          fmt::format("{} {}", table.name, memory_text(block.memory_bytes)));
+          fmt::format("{} {}", table.name, bytes_text(block.memory_bytes)));
   }
   const double used = shown.memory_bytes[rank];
   const float limit = scale.memory_x(shown.memory_limit);
@@ -272,7 +273,7 @@ void draw_labels(Ui& ui, const Desktop& desktop, const MapScale& scale, const Ma
   const float y = two ? lane.y0 + 9 : lane.center_y();
   ui.draw.text_fit(two ? Font::title : Font::body, left + 16, y, scale.lane_x0 - left - 20,
                    critical && !two ? ui.colors.worse : ui.colors.text,
-                   fmt::format("GPU {}", line.rank));
+                   gpu_title(document.topology(), line.rank));
   if (critical)
     ui.draw.fill({left + 4, lane.y0 - 2, left + 7, line.y + line.height - 4}, ui.colors.worse);
   const MapDrag& drag = desktop.tune.drag;

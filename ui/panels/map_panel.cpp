@@ -5,6 +5,7 @@
 
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/words.hpp"
 #include "ui/panels/map_rows.hpp"
 #include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
@@ -57,7 +58,7 @@ std::string tick_text(int width, double value, double step) {
     case MapWidth::time:
       return axis_text(value * 1e3, step * 1e3);
     case MapWidth::memory:
-      return memory_text(value);
+      return bytes_text(value);
     case MapWidth::bytes:
       return bytes_text(value);
     case MapWidth::rows:
@@ -115,8 +116,9 @@ std::string node_sentence(const Document& document, std::int32_t node) {
   const double mean = sum / topology.gpus_per_host;
   const double rate = topology.intra.large_bytes_per_s();
   return fmt::format("{} · {} {:.0f} GB/s effective · mean load {} ms · max / mean {:.2f}",
-                     plural(topology.gpus_per_host, "GPU"), intra_title(topology), rate / 1e9,
-                     short_ms_text(mean), mean > 0 ? most / mean : 1);
+                     plural(topology.gpus_per_host, std::string(gpu_word(topology))),
+                     intra_title(topology), rate / 1e9, short_ms_text(mean),
+                     mean > 0 ? most / mean : 1);
 }
 
 void draw_node(Ui& ui, Desktop& desktop, const MapScale& scale, const MapLine& line) {
@@ -138,7 +140,7 @@ void draw_node(Ui& ui, Desktop& desktop, const MapScale& scale, const MapLine& l
   } else {
     draw_caret_down(ui.draw, {row.x0 + 17, y}, ui.colors.tertiary);
   }
-  const std::string name = fmt::format("node {}", line.node);
+  const std::string name = fmt::format("host {}", line.node);
   ui.draw.text(Font::strong, row.x0 + 30, y, ui.colors.text, name);
   const float x = row.x0 + 42 + ui.draw.width(Font::strong, name);
   ui.draw.text_fit(Font::small, x, y, row.x1 - x - 12, ui.colors.tertiary,

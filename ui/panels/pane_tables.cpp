@@ -123,7 +123,7 @@ std::string run_stages_table(const Desktop& desktop) {
 }
 
 std::string run_ranks_table(const Desktop& desktop) {
-  std::string text = "layout\tGPU\tat work ms\twaiting ms\n";
+  std::string text = "layout\trank\tat work ms\twaiting ms\n";
   if (!desktop.run.shown) return text;
   const RecordedRuns& runs = *desktop.run.shown;
   for (const RunSide* side : {&runs.a, runs.b ? &*runs.b : nullptr}) {
@@ -134,6 +134,16 @@ std::string run_ranks_table(const Desktop& desktop) {
       for (const double ms : rank.waiting_ms) waiting += ms;
       text += fmt::format("{}\t{}\t{:.6f}\t{:.6f}\n", side->label, rank.rank, work, waiting);
     }
+  }
+  return text;
+}
+
+std::string learning_table(const Desktop& desktop) {
+  std::string text = "iteration\tsamples\ttraining loss\theld-out loss\theld-out AUC\n";
+  if (!desktop.run.shown) return text;
+  for (const LearningPoint& point : desktop.run.shown->curve.points()) {
+    text += fmt::format("{}\t{}\t{:.6f}\t{:.6f}\t{:.6f}\n", point.iteration, point.samples,
+                        point.train_loss, point.loss, point.auc);
   }
   return text;
 }

@@ -15,6 +15,7 @@ namespace shardscope::ui {
 [[nodiscard]] std::string blocks_table(const Desktop& desktop);
 [[nodiscard]] std::string run_stages_table(const Desktop& desktop);
 [[nodiscard]] std::string run_ranks_table(const Desktop& desktop);
+[[nodiscard]] std::string learning_table(const Desktop& desktop);
 [[nodiscard]] std::string loads_table(const Desktop& desktop);
 [[nodiscard]] std::string changes_table(const Desktop& desktop);
 [[nodiscard]] std::string history_table(const Desktop& desktop);

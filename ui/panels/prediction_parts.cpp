@@ -172,7 +172,7 @@ void draw_figures(Ui& ui, const Desktop& desktop, const Rect& area) {
     }
   } else {
     ui.draw.text(Font::small, left, row + 60, ui.colors.secondary, inter_title(topology));
-    ui.draw.text(Font::small, left + 80, row + 60, ui.colors.tertiary, "none: one node");
+    ui.draw.text(Font::small, left + 80, row + 60, ui.colors.tertiary, "none: one host");
   }
   ui.draw.text(Font::small, right, row, ui.colors.tertiary, "Imbalance, max / mean");
   const auto imbalance = [&](float at, double value, std::string_view what) {

@@ -22,6 +22,13 @@ void read_once(Desktop& desktop) {
   run.shown = std::move(*runs);
 }
 
+/// Whether what is shown is a training, from its first moment on.
+bool run_is_training(const Desktop& desktop) {
+  const LiveJob* job = desktop.engine != nullptr ? desktop.engine->job() : nullptr;
+  if (job != nullptr && job->kind == service::JobKind::train) return true;
+  return desktop.run.shown && !desktop.run.shown->curve.empty();
+}
+
 double predicted_ratio(const RecordedRuns& runs) {
   if (!runs.b || !runs.a.predicted || !runs.b->predicted) return 0;
   const double b = runs.b->predicted->iteration_ms;
@@ -36,6 +43,14 @@ void draw_ratio(Ui& ui, const Desktop& desktop, Rect area) {
   const float x = area.x0 + 24;
   if (!run.shown || !run.shown->b) {
     ui.draw.text(Font::body, x, area.y0 + 40, ui.colors.tertiary, "Nothing compared yet.");
+    return;
+  }
+  if (run.shown->moved) {
+    ui.draw.paragraph(
+        Font::body, x, area.y0 + 40, area.width() - 48, 18, 3, ui.colors.secondary,
+        "One job moved from A to B: its blocks are no pairs, so there is no interval. "
+        "Compare runs both in turn.");
+    draw_ratio_table(ui, desktop, {x, area.y0 + 100, area.x1 - 24, area.y1});
     return;
   }
   Interval ratio;
@@ -87,7 +102,11 @@ void draw_run(Ui& ui, Desktop& desktop, Rect area) {
   Rect ratio = top.take_right(std::min(500.0F, top.width() * 0.36F));
   ui.draw.fill(top.take_right(1), ui.colors.window);
   draw_throughput(ui, desktop, top);
-  draw_ratio(ui, desktop, ratio);
+  if (run_is_training(desktop)) {
+    draw_learning(ui, desktop, ratio);
+  } else {
+    draw_ratio(ui, desktop, ratio);
+  }
   Rect ranks = area.take_right(area.width() * 0.43F);
   ui.draw.fill(area.take_right(1), ui.colors.window);
   draw_run_stages(ui, desktop, area);

@@ -16,6 +16,8 @@ void draw_ratio_axis(Ui& ui, const Interval& ratio, double predicted, const Rect
 void draw_ratio_table(Ui& ui, const Desktop& desktop, const Rect& area);
 void draw_run_stages(Ui& ui, Desktop& desktop, Rect area);
 void draw_run_ranks(Ui& ui, Desktop& desktop, Rect area);
+/// Loss and AUC as a training goes on.
+void draw_learning(Ui& ui, Desktop& desktop, Rect area);
 /// Bytes that the exchanges sent, A and B.
 void draw_run_wires(Ui& ui, Desktop& desktop, Rect area);
 

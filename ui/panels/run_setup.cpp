@@ -36,12 +36,93 @@ std::string layout_words(const Layout& layout) {
   return fmt::format("{} RB · {} UB · {} DP, {} shards", count[1], count[2], count[0], shards);
 }
 
-void labelled(Ui& ui, const Rect& area, float y, const char* name, const char* label,
-              std::string& value, std::string_view placeholder = {}) {
-  ui.draw.text(Font::small, area.x0 + kPadding, y, ui.colors.secondary, label);
-  const float left = area.x0 + std::min(150.0F, area.width() * 0.46F);
-  field(ui, std::string("run/") + name, {left, y - 11, area.x1 - kPadding, y + 11}, value,
-        {.placeholder = placeholder});
+/// Rows of the set-up, from the top; what finds no room is left out.
+class SetupRows {
+ public:
+  SetupRows(Ui& ui, const Rect& area)
+      : ui_(ui), area_(area), y_(area.y0), left_(area.x0 + std::min(128.0F, area.width() * 0.4F)) {}
+
+  void text(const char* name, const char* label, std::string& value,
+            std::string_view placeholder = {}) {
+    if (!next(label)) return;
+    field(ui_, std::string("run/") + name, cell(), value, {.placeholder = placeholder});
+  }
+  void choice(const char* name, const char* label, std::span<const Choice> list,
+              std::string& value) {
+    if (!next(label)) return;
+    choices(ui_, std::string("run/") + name, cell(), list, value);
+  }
+  void check(const char* name, const char* label, bool& value) {
+    if (!next(label)) return;
+    check_box(ui_, std::string("run/") + name, {left_, y_ - 7}, value);
+  }
+  void title(std::string_view words, std::string_view right) {
+    y_ += kPitch - 4;
+    if (y_ + 12 > area_.y1) return;
+    ui_.draw.text(Font::strong, area_.x0, y_, ui_.colors.text, words);
+    ui_.draw.text_right(Font::small, area_.x1, y_, ui_.colors.tertiary, right);
+  }
+  [[nodiscard]] float end() const { return y_ + 14; }
+
+ private:
+  static constexpr float kPitch = 26;
+
+  bool next(const char* label) {
+    y_ += kPitch;
+    if (y_ + 12 > area_.y1) return false;
+    ui_.draw.text_fit(Font::small, area_.x0, y_, left_ - area_.x0 - 6, ui_.colors.secondary, label);
+    return true;
+  }
+  [[nodiscard]] Rect cell() const { return {left_, y_ - 11, area_.x1, y_ + 11}; }
+
+  Ui& ui_;
+  Rect area_;
+  float y_;
+  float left_;
+};
+
+/// Where it runs: what the engine's machine cannot do is refused in the doctor's words.
+void draw_device(SetupRows& rows, const Desktop& desktop, RunState& run) {
+  static const EngineMachine unknown;
+  const EngineMachine& machine = desktop.engine != nullptr ? desktop.engine->machine() : unknown;
+  const std::string before = run.backend;
+  const Choice backends[] = {{"cpu"}, {"cuda", backend_refusal(machine, "cuda")}};
+  rows.choice("backend", "Backend", backends, run.backend);
+  if (run.backend != before) run.comm = run.backend == "cuda" ? "loopback" : "threads";
+  const bool cuda = run.backend == "cuda";
+  const std::string_view first = cuda ? "loopback" : "threads";
+  const std::string_view second = cuda ? "nccl" : "loopback";
+  const Choice comms[] = {{first, comm_refusal(machine, run.backend, first)},
+                          {second, comm_refusal(machine, run.backend, second)}};
+  rows.choice("comm", "Communicator", comms, run.comm);
+  if (!cuda) return;
+  const Choice maths[] = {{"tf32", dense_math_refusal(machine, "tf32")},
+                          {"bf16", dense_math_refusal(machine, "bf16")},
+                          {"host"}};
+  rows.choice("dense_math", "Dense part in", maths, run.dense_math);
+  rows.check("graphs", "Stages as graphs", run.graphs);
+}
+
+float draw_fields(Ui& ui, Desktop& desktop, const Rect& area) {
+  RunState& run = desktop.run;
+  SetupRows rows(ui, area);
+  const std::int32_t ranks = desktop.document->topology().ranks();
+  rows.title("Set-up", run.backend == "cpu" ? plural(ranks, "rank") + " on CPU cores"
+                       : run.comm == "nccl" ? "a GPU a rank"
+                                            : plural(ranks, "rank") + " on one GPU");
+  draw_device(rows, desktop, run);
+  const Choice schedules[] = {{"serial"}, {"intra"}, {"inter"}};
+  rows.choice("schedule", "Schedule", schedules, run.schedule);
+  rows.text("wire", "Wire, GB/s", run.wire, "not throttled");
+  rows.text("batch", "Global batch", run.batch, "the model's");
+  rows.text("rows_cap", "Rows cap", run.rows_cap, "none");
+  rows.text("budget", "Budget, s", run.budget);
+  rows.text("target", "Stop when ± below, %", run.target);
+  rows.check("no_dense", "Embeddings alone", run.no_dense);
+  rows.title("Training", "with the dense part");
+  rows.text("iterations", "Iterations", run.iterations);
+  rows.text("evaluate_every", "Loss, AUC every", run.evaluate_every);
+  return rows.end();
 }
 
 void draw_recorded(Ui& ui, const RecordedRuns& runs, const Rect& area, float y) {
@@ -83,32 +164,17 @@ void draw_run_setup(Ui& ui, Desktop& desktop, Rect area) {
               "A is the reference ★, B the current layout");
   float y = area.y0 + 10;
   const int a = history.reference(), b = history.current();
-  side_card(ui, {area.x0 + kPadding, y, area.x1 - kPadding, y + 48}, 'A',
+  side_card(ui, {area.x0 + kPadding, y, area.x1 - kPadding, y + 44}, 'A',
             layout_title(history, a) + " ★", layout_words(*history.node(a).layout),
             ui.colors.reference);
-  y += 54;
-  side_card(ui, {area.x0 + kPadding, y, area.x1 - kPadding, y + 48}, 'B', layout_title(history, b),
+  y += 48;
+  side_card(ui, {area.x0 + kPadding, y, area.x1 - kPadding, y + 44}, 'B', layout_title(history, b),
             layout_words(*history.node(b).layout), ui.colors.accent);
-  y += 66;
-  ui.draw.text(Font::strong, area.x0 + kPadding, y, ui.colors.text, "Set-up");
-  ui.draw.text_right(
-      Font::small, area.x1 - kPadding, y, ui.colors.tertiary,
-      plural(desktop.document->topology().ranks(), "rank") + " on this machine's CPU");
-  y += 26;
-  labelled(ui, area, y, "comm", "Communicator", run.comm, "threads | loopback");
-  labelled(ui, area, y += 27, "wire", "Wire, GB/s", run.wire, "not throttled");
-  labelled(ui, area, y += 27, "schedule", "Schedule", run.schedule, "serial | intra | inter");
-  labelled(ui, area, y += 27, "batch", "Global batch", run.batch, "the model's");
-  labelled(ui, area, y += 27, "rows_cap", "Rows cap", run.rows_cap, "none");
-  labelled(ui, area, y += 27, "budget", "Budget, s", run.budget);
-  labelled(ui, area, y += 27, "target", "Stop when ± below, %", run.target);
-  y += 28;
-  bool& no_dense = run.no_dense;
-  check_box(ui, "run/no_dense", {area.x0 + 150, y - 7}, no_dense);
-  ui.draw.text(Font::small, area.x0 + kPadding, y, ui.colors.secondary, "Embeddings alone");
-  y += 22;
-  draw_run_buttons(ui, desktop, {area.x0 + kPadding, y, area.x1 - kPadding, y + 26});
-  y += 62;
+  y += 54;
+  draw_run_buttons(ui, desktop, {area.x0 + kPadding, y, area.x1 - kPadding, y + 60});
+  y += 90;
+  ui.draw.horizontal(area.x0, area.x1, y, ui.colors.line);
+  y = draw_fields(ui, desktop, {area.x0 + kPadding, y, area.x1 - kPadding, area.y1});
   ui.draw.horizontal(area.x0, area.x1, y, ui.colors.line);
   if (run.shown && y + 60 < area.y1) draw_recorded(ui, *run.shown, area, y + 20);
   ui.draw.unclip();

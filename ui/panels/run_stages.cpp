@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "profiler/median.hpp"
+#include "ui/desktop/calibrate.hpp"
 #include "ui/model/glossary.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/words.hpp"
 #include "ui/panels/pane_tables.hpp"
 #include "ui/panels/run_parts.hpp"
 #include "ui/widgets/widgets.hpp"
@@ -83,7 +85,8 @@ void draw_side_numbers(Ui& ui, const RunSide& side, const StageRow* row, Stage s
 }
 
 /// The sentence below the table: how good the model was.
-void draw_verdict(Ui& ui, const RecordedRuns& runs, const Rect& area) {
+void draw_verdict(Ui& ui, Desktop& desktop, const Rect& area) {
+  const RecordedRuns& runs = *desktop.run.shown;
   std::vector<double> errors;
   const char* worst_name = "";
   double worst = 0;
@@ -100,13 +103,25 @@ void draw_verdict(Ui& ui, const RecordedRuns& runs, const Rect& area) {
     }
   }
   if (errors.empty()) return;
-  const std::string words = fmt::format(
-      "Predicted / measured − 1 by stage: median {:.0f} %, largest {} ({}). Shared cores and an "
-      "uncalibrated machine show here: shardscope calibrate --out c.json, then open c.json here.",
-      median(errors) * 100, error_text(worst), worst_name);
+  const bool unmeasured = runs.record.backend == "cpu" && host_unmeasured(desktop);
+  const std::string words =
+      fmt::format("Predicted / measured − 1 by stage: median {:.0f} %, largest {} ({}). {}",
+                  median(errors) * 100, error_text(worst), worst_name,
+                  unmeasured ? "Shared cores and a host that nobody measured show here."
+                             : "Ranks that share cores show here.");
   ui.draw.horizontal(area.x0, area.x1, area.y0, ui.colors.line);
-  ui.draw.paragraph(Font::small, area.x0 + 14, area.y0 + 16, area.width() - 28, 16, 2,
+  const float used = unmeasured ? button_width(ui, "Calibrate now") + 12 : 0;
+  ui.draw.paragraph(Font::small, area.x0 + 14, area.y0 + 16, area.width() - 28 - used, 16, 2,
                     ui.colors.secondary, words);
+  if (!unmeasured) return;
+  const LiveJob* job = desktop.engine != nullptr ? desktop.engine->job() : nullptr;
+  const Rect rect{area.x1 - 2 - used, area.y0 + 12, area.x1 - 14, area.y0 + 36};
+  if (button(ui, "run/calibrate", rect, "Calibrate now",
+             {.enabled = job == nullptr,
+              .tooltip = "Measures this host's CPU for about half a minute;\nthe next runs are "
+                         "predicted with that"})) {
+    start_calibration(desktop);
+  }
 }
 
 }  // namespace
@@ -130,7 +145,7 @@ void draw_run_stages(Ui& ui, Desktop& desktop, Rect area) {
                  "Nothing traced. Runs trace one block in 8.");
     return;
   }
-  if (area.height() > 200) draw_verdict(ui, *run.shown, area.take_bottom(48));
+  if (area.height() > 200) draw_verdict(ui, desktop, area.take_bottom(48));
   const std::vector<StageRow>& left = run.shown->a.stages;
   const std::vector<StageRow> none;
   const std::vector<StageRow>& right = run.shown->b ? run.shown->b->stages : none;
@@ -209,8 +224,9 @@ void draw_run_ranks(Ui& ui, Desktop& desktop, Rect area) {
   for (std::size_t i = 0; i < run.shown->a.ranks.size() && y + pitch <= body.y1 + 2;
        ++i, y += pitch) {
     const float thick = std::min(10.0F, pitch * 0.3F);
-    ui.draw.text(Font::small, body.x0, y + pitch / 2, ui.colors.secondary,
-                 fmt::format("GPU {}", run.shown->a.ranks[i].rank));
+    ui.draw.text(
+        Font::small, body.x0, y + pitch / 2, ui.colors.secondary,
+        fmt::format("{} {}", gpu_word(run.shown->record.backend), run.shown->a.ranks[i].rank));
     std::string words;
     const auto bar = [&](const RankStages& rank, float at, Color color) {
       const float work = room * static_cast<float>(sum(rank.ms) / most);

@@ -5,6 +5,7 @@
 
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
+#include "ui/model/words.hpp"
 #include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/panels/scale_parts.hpp"
@@ -52,7 +53,7 @@ struct MatrixColumns {
 
 std::string value_words(int value, double amount) {
   if (value == 0) return short_ms_text(amount) + " ms";
-  if (value == 1) return memory_text(amount);
+  if (value == 1) return bytes_text(amount);
   return bytes_text(amount);
 }
 
@@ -102,7 +103,8 @@ void hover_cell(Ui& ui, Desktop& desktop, const MatrixGroup& group, const Matrix
       "{} {}\n{}", table.name, shardscope::to_string(group.cluster),
       placement_words(desktop.document->layout().tables[static_cast<std::size_t>(row.table)]));
   if (gpu >= 0) {
-    text += fmt::format("\nnode {}, GPU {}", document.topology().host_of(gpu), gpu);
+    text += fmt::format("\nhost {}, {}", document.topology().host_of(gpu),
+                        gpu_title(document.topology(), gpu));
     for (const MatrixCell& cell : row.cells) {
       if (cell.gpu == gpu || cell.gpu < 0) {
         text += ": " + value_words(desktop.scale.value, cell.value);
@@ -216,7 +218,7 @@ void draw_matrix_headers(Ui& ui, Desktop& desktop, const MatrixColumns& columns,
       ui.draw.text_center(
           Font::small, rect.center_x(), rect.center_y(),
           here ? ui.colors.worse : ui.colors.secondary,
-          by_node ? fmt::format("n{}", gpu / columns.per_node) : fmt::format("G{}", gpu));
+          by_node ? fmt::format("h{}", gpu / columns.per_node) : fmt::format("G{}", gpu));
     }
     if (touch.clicked) {
       desktop.tune.map_scroll = 82.0F * static_cast<float>(gpu);
@@ -275,7 +277,8 @@ void draw_loads(Ui& ui, Desktop& desktop, const MatrixColumns& columns, Rect are
                     with_alpha(ui.colors.text, 150));
     }
     if (ui.hovers(column)) {
-      ui.tooltip(fmt::format("GPU {}\ncurrent {} ms{}", gpu, ms_text(now[index]),
+      ui.tooltip(fmt::format("{}\ncurrent {} ms{}", gpu_title(desktop.document->topology(), gpu),
+                             ms_text(now[index]),
                              proposal ? "\nproposed " + ms_text(bars[index]) + " ms" : ""));
     }
   }
@@ -287,9 +290,10 @@ void draw_loads(Ui& ui, Desktop& desktop, const MatrixColumns& columns, Rect are
                fmt::format("max {}", short_ms_text(highest)));
   ui.draw.text(Font::mono_small, plot.x1 + 8, mean_y, ui.colors.text,
                fmt::format("mean {}", short_ms_text(mean)));
-  ui.draw.text(Font::mono_small, plot.x0, area.y1 - 10, ui.colors.tertiary, "GPU 0");
+  ui.draw.text(Font::mono_small, plot.x0, area.y1 - 10, ui.colors.tertiary,
+               gpu_title(desktop.document->topology(), 0));
   ui.draw.text_right(Font::mono_small, plot.x1, area.y1 - 10, ui.colors.tertiary,
-                     fmt::format("GPU {}", columns.gpus - 1));
+                     gpu_title(desktop.document->topology(), columns.gpus - 1));
 }
 
 }  // namespace

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "layout/json.hpp"
+#include "layout/names.hpp"
 #include "planner/executor_model.hpp"
+#include "planner/plan_rules.hpp"
 #include "planner/planners.hpp"
+#include "ui/desktop/run_control.hpp"
 #include "ui/draw/symbols.hpp"
 #include "ui/model/numbers.hpp"
-#include "ui/model/plan_rules.hpp"
 #include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/panels/scale_parts.hpp"
@@ -27,6 +30,7 @@ double setting_number(const std::string& text, double otherwise) {
 }
 
 void discard(ScaleState& scale) {
+  if (scale.job != nullptr && !scale.job->finished()) scale.job->cancel();
   scale.job.reset();
   scale.proposed.reset();
   scale.proposed_evaluation.reset();
@@ -258,8 +262,32 @@ void start_plan(Desktop& desktop) {
     }
   }
   scale.planned_for = desktop.document->history().current();
-  scale.job = std::make_unique<PlanJob>(desktop.document->workload(), desktop.document->topology(),
-                                        std::move(request));
+  if (desktop.engine_line.empty()) {
+    scale.job = std::make_shared<PlanJob>(desktop.document->workload(),
+                                          desktop.document->topology(), std::move(request));
+    return;
+  }
+  // Another machine's engine was chosen: it plans, too.
+  service::StartJob job;
+  job.kind = service::JobKind::plan;
+  job.workload_json = to_json(desktop.document->workload());
+  job.topology_json = to_json(desktop.document->topology());
+  job.layout_jsons = {to_json(layout)};
+  job.settings.planner = request.planner;
+  job.settings.executor = shardscope::to_string(request.options.predict.executor);
+  job.settings.schedule = shardscope::to_string(request.options.predict.schedule);
+  job.settings.budget_s = request.time_limit_s;
+  job.settings.seed = request.seed;
+  job.settings.rules = scale.rules;
+  for (const auto& [table, placement] : request.options.constraints.pinned) {
+    job.settings.pinned += fmt::format("{}{}", job.settings.pinned.empty() ? "" : ",", table);
+  }
+  auto plan = engine_of(desktop).start_plan(std::move(job), std::move(request));
+  if (plan) {
+    scale.job = std::move(*plan);
+  } else {
+    scale.failure = to_string(plan.error());
+  }
 }
 
 void follow_plan(Desktop& desktop) {
@@ -306,7 +334,7 @@ void draw_planner_pane(Ui& ui, Desktop& desktop, Rect area) {
         [](double s) { return short_ms_text(s) + " ms"; });
     draw_histogram(ui, inner(112), "Memory",
                    fmt::format("limit {} GiB", gib_text(now.memory_limit)), now.memory_bytes,
-                   after != nullptr ? &after->memory_bytes : nullptr, memory_text);
+                   after != nullptr ? &after->memory_bytes : nullptr, bytes_text);
   }
   pane_header(ui, area.take_top(kHeaderHeight), "Planner",
               "clusters, cuts, owners and exchange together, with a proven bound");
@@ -335,7 +363,7 @@ void draw_planner_pane(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.text_fit(
       Font::small, words.x0 + 18, words.center_y(), words.width() - 20, ui.colors.secondary,
       fmt::format("{} for {} · {} move", sound ? "valid" : "not valid",
-                  shardscope::to_string(desktop.document->executor()), memory_text(moved)));
+                  shardscope::to_string(desktop.document->executor()), bytes_text(moved)));
   draw_changes(ui, desktop, area.inset(kPadding, 0));
   draw_buttons(ui, desktop, buttons);
 }

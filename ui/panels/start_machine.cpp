@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -31,6 +32,26 @@ bool has_driver() {
   return std::filesystem::exists("/dev/nvidiactl", ignored);
 }
 
+/// What the engine found with its doctor, under the words of this screen.
+Capability of_engine(const EngineMachine& machine, std::string_view name, std::string what) {
+  for (const EngineCapability& one : machine.capabilities) {
+    if (one.name != name) continue;
+    return {one.available, std::move(what), one.finding, one.available ? "" : one.help};
+  }
+  return {false, std::move(what), "not told", ""};
+}
+
+std::vector<Capability> capabilities_of(const EngineMachine& machine) {
+  const std::string gpus = backend_refusal(machine, "cuda");
+  return {{true, "Simulate any topology", "always", ""},
+          of_engine(machine, "CPU ranks", "Run on the CPU"),
+          of_engine(machine, gpus.starts_with("GPU") || gpus.empty() ? "GPU" : "CUDA plugin",
+                    "Run on GPUs"),
+          {gpus.empty(), "Emulate ranks on one GPU", gpus.empty() ? "ready" : "needs a GPU", ""},
+          of_engine(machine, "CUPTI", "Trace GPU activity (CUPTI)")};
+}
+
+/// Before an engine has answered.
 std::vector<Capability> capabilities() {
   const unsigned cores = std::thread::hardware_concurrency();
   const bool driver = has_driver();
@@ -110,10 +131,13 @@ void draw_machine(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.text(Font::mono, topology.x0 + 8, y, ui.colors.text, desktop.start.topology);
   draw_caret_down(ui.draw, {topology.x1 - 12, y}, ui.colors.tertiary);
 
-  const std::vector<Capability> all = capabilities();
+  const bool told = desktop.engine != nullptr && desktop.engine->machine().known;
+  const std::vector<Capability> all =
+      told ? capabilities_of(desktop.engine->machine()) : capabilities();
   float height = 44;
   for (const Capability& one : all) height += one.why.empty() ? 22.0F : 38.0F;
-  const Rect can = card(ui, area, height, "What this machine can do");
+  const Rect can = card(ui, area, height,
+                        told ? "What the engine's machine can do" : "What this machine can do");
   float at = can.y0 + 18;
   for (const Capability& one : all) {
     if (one.there) {
@@ -122,8 +146,11 @@ void draw_machine(Ui& ui, Desktop& desktop, Rect area) {
       ui.draw.fill(box(can.x0 + 18, at - 1, 8, 2), ui.colors.tertiary);
     }
     ui.draw.text(Font::strong, can.x0 + 38, at, ui.colors.text, one.what);
-    ui.draw.text_right(Font::small, can.x1 - 14, at,
-                       one.there ? ui.colors.secondary : ui.colors.tertiary, one.how);
+    const float named = ui.draw.width(Font::strong, one.what) + 50;
+    const float room = can.width() - named - 14;
+    const float width = std::min(room, ui.draw.width(Font::small, one.how));
+    ui.draw.text_fit(Font::small, can.x1 - 14 - width, at, width + 1,
+                     one.there ? ui.colors.secondary : ui.colors.tertiary, one.how);
     if (!one.why.empty()) {
       ui.draw.text_fit(Font::small, can.x0 + 38, at + 16, can.width() - 52, ui.colors.tertiary,
                        one.why);

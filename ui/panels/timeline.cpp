@@ -8,6 +8,7 @@
 #include "storage/queries/stages.hpp"
 #include "ui/model/numbers.hpp"
 #include "ui/model/run_prediction.hpp"
+#include "ui/model/words.hpp"
 #include "ui/panels/pane_tables.hpp"
 #include "ui/panels/panels.hpp"
 #include "ui/panels/timeline_parts.hpp"
@@ -48,10 +49,11 @@ void follow_document(Desktop& desktop) {
   const std::string version = fmt::format("simulated {}", document.history().current());
   const bool recorded = timeline.source != nullptr && !timeline.opened.starts_with("simulated");
   if (!recorded && timeline.opened != version) {
-    open_timeline(timeline,
-                  memory_source(document.current().spans, Mode::simulated,
-                                "one iteration of the current layout"),
-                  version);
+    open_timeline(
+        timeline,
+        memory_source(document.current().spans, Mode::simulated,
+                      "one iteration of the current layout", gpu_word(document.topology())),
+        version);
     timeline.path = document.current().path_pieces;
   }
   if (!recorded) return;
@@ -196,7 +198,7 @@ void draw_timeline(Ui& ui, Desktop& desktop, Rect area) {
   Rect events = area.take_bottom(std::min(sizes.events_height, area.height() * 0.4F));
   gutter(ui, "timeline/gutter/events", events.take_top(1), false, -1, sizes.events_height, 60, 700);
   timeline.queries = timeline.boxes = 0;
-  timeline.query_ms = 0;
+  timeline.query_ms = timeline.query_cpu_ms = 0;
   timeline.shown_spans = 0;
   timeline.hovered.reset();
   draw_overview(ui, desktop, area.take_top(34), kTrackLabels);

@@ -63,7 +63,7 @@ void draw_event(Ui& ui, TimelineState& timeline, const Span& span, const Rect& r
   const double bytes = static_cast<double>(span.intra_bytes + span.inter_bytes);
   if (bytes > 0) {
     number(at.sent, bytes_text(bytes), ui.colors.text);
-    if (ns > 0) number(at.rate, bytes_text(bytes / ns * 1e9) + "/s", ui.colors.secondary);
+    if (ns > 0) number(at.rate, bytes_per_s_text(bytes / ns * 1e9), ui.colors.secondary);
   }
   if (span.rows > 0) number(at.rows, grouped_text(span.rows), ui.colors.secondary);
   const storage::DeviceWork* work =
@@ -92,10 +92,10 @@ void draw_events(Ui& ui, Desktop& desktop, Rect area) {
   const Rect header = area.take_top(20);
   ui.draw.fill(header, ui.colors.header);
   const float y = header.center_y();
-  const auto sortable = [&](EventColumn column, float x0, float x1, const char* label,
+  const auto sortable = [&](EventColumn column, float x0, float x1, std::string_view label,
                             Align align) {
     const bool sorted = timeline.sort == column;
-    if (column_header(ui, std::string("timeline/sort/") + label, x0, x1, y, label, align, sorted,
+    if (column_header(ui, "timeline/sort/" + std::string(label), x0, x1, y, label, align, sorted,
                       timeline.descending)) {
       timeline.descending = sorted ? !timeline.descending : column == EventColumn::duration;
       timeline.sort = column;
@@ -104,7 +104,7 @@ void draw_events(Ui& ui, Desktop& desktop, Rect area) {
   };
   sortable(EventColumn::start, at.start - 70, at.start, "start", Align::right);
   sortable(EventColumn::duration, at.duration - 80, at.duration, "duration", Align::right);
-  sortable(EventColumn::rank, at.rank - 40, at.rank, "GPU", Align::right);
+  sortable(EventColumn::rank, at.rank - 40, at.rank, word_of(timeline), Align::right);
   ui.draw.text_right(Font::small, at.stream, y, ui.colors.tertiary, "stream");
   sortable(EventColumn::stage, at.stage, at.stage + 100, "stage", Align::left);
   ui.draw.text(Font::small, at.cluster, y, ui.colors.tertiary, "cluster");

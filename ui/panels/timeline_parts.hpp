@@ -29,6 +29,8 @@ void draw_events(Ui& ui, Desktop& desktop, Rect area);
 void add_timeline_commands(std::vector<Command>& list, Desktop& desktop, UiMemory& memory);
 /// Lines about the kernel and the call that launched it; empty where none is known.
 [[nodiscard]] std::string activity_words(const ActivityLookup& activities, const Span& span);
-[[nodiscard]] std::string span_tooltip(const Span& span, double origin_ns);
+[[nodiscard]] std::string span_tooltip(const Span& span, std::string_view word, double origin_ns);
+/// "GPU", or "rank" where what is shown ran on CPU ranks.
+[[nodiscard]] std::string_view word_of(const TimelineState& timeline);
 
 }  // namespace shardscope::ui

@@ -60,7 +60,13 @@ float draw_stages(Ui& ui, const RangeStatistics& range, const Rect& area, float 
   return y + 4;
 }
 
-float draw_waiting(Ui& ui, const RangeStatistics& range, const Rect& area, float y) {
+/// "G3", "r3".
+std::string short_title(std::string_view word, std::int32_t rank) {
+  return fmt::format("{}{}", word == "GPU" ? "G" : "r", rank);
+}
+
+float draw_waiting(Ui& ui, const RangeStatistics& range, std::string_view word, const Rect& area,
+                   float y) {
   if (range.ranks.size() < 2 || y + 110 > area.y1) return y;
   y = section(ui, area, y, "Waiting for others", "inside collectives");
   double most = 1;
@@ -80,17 +86,17 @@ float draw_waiting(Ui& ui, const RangeStatistics& range, const Rect& area, float
     ui.draw.fill({x + 2, floor - height, x + std::max(3.0F, pitch - 3), floor}, color);
     if (pitch > 26) {
       ui.draw.text_center(Font::small, x + pitch / 2, floor + 10,
-                          i == least ? color : ui.colors.tertiary, fmt::format("G{}", rank.rank));
+                          i == least ? color : ui.colors.tertiary, short_title(word, rank.rank));
     }
     const Rect column{x, floor - 50, x + pitch, floor + 14};
     if (ui.hovers(column)) {
-      ui.tooltip(fmt::format("GPU {}\nwaits {}\nbusy {}", rank.rank, duration_text(rank.waiting_ns),
-                             duration_text(rank.busy_ns)));
+      ui.tooltip(fmt::format("{} {}\nwaits {}\nbusy {}", word, rank.rank,
+                             duration_text(rank.waiting_ns), duration_text(rank.busy_ns)));
     }
   }
   ui.draw.text_fit(
       Font::small, area.x0 + kPadding, floor + 28, room, ui.colors.secondary,
-      fmt::format("The shortest wait marks the straggler: GPU {}.", range.ranks[least].rank));
+      fmt::format("The shortest wait marks the straggler: {} {}.", word, range.ranks[least].rank));
   return floor + 44;
 }
 
@@ -104,7 +110,7 @@ float draw_bytes(Ui& ui, const RangeStatistics& range, const Rect& area, float y
     ui.draw.text(Font::small, area.x0 + kPadding, y, ui.colors.secondary, name);
     ui.draw.text_right(Font::mono, area.x1 - 110, y, ui.colors.text, bytes_text(bytes));
     ui.draw.text_right(Font::mono_small, area.x1 - kPadding, y, ui.colors.tertiary,
-                       seconds > 0 ? bytes_text(bytes / seconds) + "/s" : "");
+                       seconds > 0 ? bytes_per_s_text(bytes / seconds) : "");
     y += 18;
   }
   return y + 4;
@@ -128,7 +134,7 @@ float draw_path_shares(Ui& ui, const TimelineState& timeline, const Rect& area, 
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr std::size_t kMost = 7;
   if (order.size() > kMost) order.resize(kMost);
-  y = section(ui, area, y, "Critical path", "GPU · time · share of the path");
+  y = section(ui, area, y, "Critical path", "rank · time · share of the path");
   for (const auto& [ns, key] : order) {
     if (y + 8 > area.y1) return y;
     ui.draw.fill(box(area.x0 + kPadding, y - 5, 10, 10), ui.colors.stage(key.first));
@@ -147,7 +153,7 @@ float draw_path_shares(Ui& ui, const TimelineState& timeline, const Rect& area, 
 void draw_detail(Ui& ui, const TimelineState& timeline, const Rect& area, float y) {
   if (!timeline.selected || y + 120 > area.y1) return;
   y = section(ui, area, y, "Selected event", ". and , step along the track");
-  std::string text = span_tooltip(*timeline.selected, timeline.view.all().begin);
+  std::string text = span_tooltip(*timeline.selected, word_of(timeline), timeline.view.all().begin);
   if (timeline.activities != nullptr)
     text += activity_words(*timeline.activities, *timeline.selected);
   for (std::size_t begin = 0; begin <= text.size() && y + 8 < area.y1;) {
@@ -165,15 +171,17 @@ void draw_detail(Ui& ui, const TimelineState& timeline, const Rect& area, float 
 void draw_range_pane(Ui& ui, Desktop& desktop, Rect area) {
   TimelineState& timeline = desktop.timeline;
   const RangeStatistics& range = timeline.statistics;
+  const std::string word(word_of(timeline));
   ui.draw.fill(area, ui.colors.pane);
   ui.pane("Range", area, [&desktop] { return range_table(desktop); });
   const Rect header = area.take_top(kHeaderHeight);
   pane_header(ui, header, timeline.range ? "Range" : "View",
               fmt::format("{}, {}{}", duration_text(range.length_ns),
-                          plural(static_cast<std::int64_t>(range.ranks.size()), "GPU"),
+                          plural(static_cast<std::int64_t>(range.ranks.size()), word),
                           range.truncated ? ", first events only" : ""));
-  const std::string filter =
-      timeline.rank_filter < 0 ? "All GPUs" : fmt::format("GPU {}", timeline.rank_filter);
+  const std::string filter = timeline.rank_filter < 0
+                                 ? fmt::format("All {}s", word)
+                                 : fmt::format("{} {}", word, timeline.rank_filter);
   const Rect chooser{header.x1 - 84, header.y0 + 3, header.x1 - 8, header.y1 - 3};
   if (button(ui, "timeline/range/rank", chooser, filter, {.style = ButtonStyle::quiet})) {
     std::vector<MenuItem> items;
@@ -181,9 +189,10 @@ void draw_range_pane(Ui& ui, Desktop& desktop, Rect area) {
       timeline.rank_filter = rank;
       timeline.statistics_of.reset();
     };
-    items.push_back({"All GPUs", "", true, [choose] { choose(-1); }});
+    items.push_back({fmt::format("All {}s", word), "", true, [choose] { choose(-1); }});
     for (const std::int32_t rank : rank_order(timeline)) {
-      items.push_back({fmt::format("GPU {}", rank), "", true, [choose, rank] { choose(rank); }});
+      items.push_back(
+          {fmt::format("{} {}", word, rank), "", true, [choose, rank] { choose(rank); }});
     }
     desktop.menu = Menu{{chooser.x0, chooser.y1}, std::move(items)};
   }
@@ -195,10 +204,11 @@ void draw_range_pane(Ui& ui, Desktop& desktop, Rect area) {
              fmt::format("{:.0f}", range.overlap_share * 100), "%");
   const std::string gap = duration_text(range.longest_gap_ns);
   const std::size_t space = gap.find(' ');
-  big_figure(ui, area.x0 + kPadding + 2 * third, y, fmt::format("largest gap, G{}", range.gap_rank),
-             gap.substr(0, space), gap.substr(space + 1));
+  big_figure(ui, area.x0 + kPadding + 2 * third, y,
+             "largest gap, " + short_title(word, range.gap_rank), gap.substr(0, space),
+             gap.substr(space + 1));
   float at = draw_stages(ui, range, area, area.y0 + 60);
-  at = draw_waiting(ui, range, area, at);
+  at = draw_waiting(ui, range, word, area, at);
   if (timeline.show_path) at = draw_path_shares(ui, timeline, area, at);
   at = draw_bytes(ui, range, area, at);
   draw_detail(ui, timeline, area, at);

@@ -20,7 +20,7 @@ constexpr float kStreamPitch = 34;
 constexpr float kFolded = 43;
 constexpr int kQueriesAFrame = 12;
 constexpr float kHatched = 10;  ///< narrower folded boxes differ by their tone alone
-constexpr float kLabelAt = 5;  ///< labels need this much width
+constexpr float kLabelAt = 5;   ///< labels need this much width
 
 Color item_color(const Ui& ui, const TimelineState& timeline, Stage stage, Work work) {
   if (timeline.colour == 1) {
@@ -96,7 +96,8 @@ void draw_item(Ui& ui, Desktop& desktop, const TimeScale& scale, const TimelineT
     if (span.end_ns == node.end_ns && span.stage == node.longest_stage) timeline.hovered = span;
   }
   ui.draw.frame(rect, ui.colors.text);
-  std::string words = span_tooltip(*timeline.hovered, timeline.view.shown().begin);
+  std::string words =
+      span_tooltip(*timeline.hovered, word_of(timeline), timeline.view.shown().begin);
   if (timeline.activities != nullptr) {
     words += activity_words(*timeline.activities, *timeline.hovered);
   }
@@ -229,7 +230,8 @@ void draw_rank(Ui& ui, Desktop& desktop, const TimeScale& scale, const RankRow& 
   } else {
     draw_caret_down(ui.draw, {area.x0 + 16, middle}, ui.colors.tertiary);
   }
-  ui.draw.text(Font::strong, area.x0 + 26, middle, ui.colors.text, fmt::format("GPU {}", row.rank));
+  ui.draw.text(Font::strong, area.x0 + 26, middle, ui.colors.text,
+               fmt::format("{} {}", word_of(timeline), row.rank));
   const bool pinned =
       std::find(timeline.pinned.begin(), timeline.pinned.end(), row.rank) != timeline.pinned.end();
   if (pinned) ui.draw.text(Font::small, area.x0 + 80, middle, ui.colors.accent, "pinned");
@@ -304,10 +306,14 @@ void draw_path(Ui& ui, const TimelineState& timeline, const TimeScale& scale,
 
 }  // namespace
 
-std::string span_tooltip(const Span& span, double origin_ns) {
+std::string_view word_of(const TimelineState& timeline) {
+  return timeline.source != nullptr ? timeline.source->word() : "GPU";
+}
+
+std::string span_tooltip(const Span& span, std::string_view word, double origin_ns) {
   std::string text = fmt::format(
-      "{} {}{} · GPU {} · stream {}\nduration {}\nstart +{}", shardscope::to_string(span.stage),
-      shardscope::to_string(span.work), span.waiting ? " · waiting for peers" : "", span.rank,
+      "{} {}{} · {} {} · stream {}\nduration {}\nstart +{}", shardscope::to_string(span.stage),
+      shardscope::to_string(span.work), span.waiting ? " · waiting for peers" : "", word, span.rank,
       span.stream, duration_text(static_cast<double>(span.end_ns - span.start_ns)),
       duration_text(static_cast<double>(span.start_ns) - origin_ns));
   if (span.busy_ns > 0) {
@@ -317,7 +323,7 @@ std::string span_tooltip(const Span& span, double origin_ns) {
       static_cast<double>(span.intra_bytes) + static_cast<double>(span.inter_bytes);
   const auto seconds = static_cast<double>(span.end_ns - span.start_ns) / 1e9;
   if (bytes > 0 && seconds > 0) {
-    text += fmt::format("\nsent {}, {}/s", bytes_text(bytes), bytes_text(bytes / seconds));
+    text += fmt::format("\nsent {}, {}", bytes_text(bytes), bytes_per_s_text(bytes / seconds));
   }
   if (span.rows > 0) text += fmt::format("\nrows {}", grouped_text(span.rows));
   return text;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ui/model/table_edits.hpp"
+#include "ui/model/words.hpp"
 #include "ui/widgets/widgets.hpp"
 
 namespace shardscope::ui {
@@ -103,7 +104,8 @@ void go_to_typed_gpu(Desktop& desktop) {
     if (gpu < desktop.document->topology().ranks()) {
       desktop.apply(edit_move(*desktop.document, *tune.shard, gpu));
     } else {
-      desktop.tell(NoticeKind::warning, fmt::format("There is no GPU {}: 0 to {}.", gpu,
+      desktop.tell(NoticeKind::warning, fmt::format("There is no {}: 0 to {}.",
+                                                    gpu_title(desktop.document->topology(), gpu),
                                                     desktop.document->topology().ranks() - 1));
     }
   }
@@ -156,7 +158,7 @@ std::vector<MenuItem> shard_menu(Desktop& desktop, const ShardId& shard) {
   const std::int32_t light = lightest_gpu(document.current(), false, owner);
   std::vector<MenuItem> items;
   items.push_back(
-      {fmt::format("Move to GPU {} (least load)", light), "", true,
+      {fmt::format("Move to {} (least load)", gpu_title(document.topology(), light)), "", true,
        [&desktop, shard, light] { desktop.apply(edit_move(*desktop.document, shard, light)); }});
   items.push_back({"Split rows in two", "R", true, [&desktop] { split(desktop, true); }});
   items.push_back({"Split columns in two", "C", true, [&desktop] { split(desktop, false); }});

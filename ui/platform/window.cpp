@@ -174,6 +174,7 @@ Status run_window(const GuiOptions& options) {
 
   WindowState state;
   Desktop& desktop = state.desktop;
+  desktop.attended = true;
   desktop.settings_file = settings_path();
   desktop.settings = load_settings(desktop.settings_file);
   if (options.theme_given) desktop.settings.theme = options.theme;

@@ -11,6 +11,7 @@
 
 #include "storage/queries/runs.hpp"
 #include "storage/queries/timeline.hpp"
+#include "ui/model/words.hpp"
 
 namespace shardscope::ui {
 namespace {
@@ -56,6 +57,7 @@ class SessionSource : public TimelineSource {
   std::string title() const override {
     return fmt::format("run {} · {} · {}/{}", run_.id, run_.layout_name, run_.backend, run_.comm);
   }
+  std::string_view word() const override { return gpu_word(run_.backend); }
   Result<std::vector<LevelNode>> items(std::size_t track, std::int64_t begin, std::int64_t end,
                                        std::int64_t max_items) override {
     return storage::visible_items(*session_, stored_[track].id, begin, end, max_items);
@@ -123,8 +125,8 @@ class SessionSource : public TimelineSource {
 
 class MemorySource : public TimelineSource {
  public:
-  MemorySource(std::vector<Span> spans, Mode mode, std::string title)
-      : mode_(mode), title_(std::move(title)) {
+  MemorySource(std::vector<Span> spans, Mode mode, std::string title, std::string_view word)
+      : mode_(mode), title_(std::move(title)), word_(word) {
     std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Span>> by_track;
     for (const Span& span : spans) by_track[{span.rank, span.stream}].push_back(span);
     bool first = true;
@@ -148,6 +150,7 @@ class MemorySource : public TimelineSource {
   TimeRange all() const override { return all_; }
   Mode mode() const override { return mode_; }
   std::string title() const override { return title_; }
+  std::string_view word() const override { return word_; }
   Result<std::vector<LevelNode>> items(std::size_t track, std::int64_t begin, std::int64_t end,
                                        std::int64_t max_items) override {
     return visible(levels_[track], begin, end, resolution_for(begin, end, max_items));
@@ -171,6 +174,7 @@ class MemorySource : public TimelineSource {
  private:
   Mode mode_;
   std::string title_;
+  std::string word_;
   std::vector<TimelineTrack> tracks_;
   std::vector<std::vector<Span>> spans_;
   std::vector<Levels> levels_;
@@ -204,9 +208,9 @@ Result<std::unique_ptr<TimelineSource>> session_source(const storage::Session& s
                                          std::move(*iterations));
 }
 
-std::unique_ptr<TimelineSource> memory_source(std::vector<Span> spans, Mode mode,
-                                              std::string title) {
-  return std::make_unique<MemorySource>(std::move(spans), mode, std::move(title));
+std::unique_ptr<TimelineSource> memory_source(std::vector<Span> spans, Mode mode, std::string title,
+                                              std::string_view word) {
+  return std::make_unique<MemorySource>(std::move(spans), mode, std::move(title), word);
 }
 
 }  // namespace shardscope::ui

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "layout/result.hpp"
@@ -30,6 +31,8 @@ class TimelineSource {
   [[nodiscard]] virtual TimeRange all() const = 0;
   [[nodiscard]] virtual Mode mode() const = 0;
   [[nodiscard]] virtual std::string title() const = 0;
+  /// What ran it: "GPU", or "rank" where it ran on CPU ranks.
+  [[nodiscard]] virtual std::string_view word() const = 0;
   /// What is visible of a range in about `max_items` items (profiler/levels.hpp).
   [[nodiscard]] virtual Result<std::vector<LevelNode>> items(std::size_t track, std::int64_t begin,
                                                              std::int64_t end,
@@ -58,6 +61,7 @@ class TimelineSource {
 
 /// Spans in memory, e.g. a simulated iteration.
 [[nodiscard]] std::unique_ptr<TimelineSource> memory_source(std::vector<Span> spans, Mode mode,
-                                                            std::string title);
+                                                            std::string title,
+                                                            std::string_view word = "GPU");
 
 }  // namespace shardscope::ui

@@ -1,12 +1,12 @@
 #include "ui/timeline/state.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <utility>
 
 #include "layout/names.hpp"
+#include "profiler/clock.hpp"
 #include "ui/timeline/measured_path.hpp"
 
 namespace shardscope::ui {
@@ -72,17 +72,19 @@ bool track_items(TimelineState& timeline, std::size_t track, double pixels, int 
   const bool fine = cache.resolution > 0 && resolution < cache.resolution * 1.3 &&
                     resolution > cache.resolution * 0.55;
   if (covers && fine) return true;
-  if (timeline.queries >= budget || timeline.query_ms > TimelineState::kMostQueryMs) return false;
+  if (timeline.queries >= budget || timeline.query_ms > TimelineState::kMostQueryMs ||
+      timeline.query_cpu_ms > TimelineState::kMostQueryCpuMs) {
+    return false;
+  }
   ++timeline.queries;
-  const auto begin_query = std::chrono::steady_clock::now();
+  const std::int64_t begin_ns = steady_ns(), begin_cpu_ns = thread_cpu_ns();
   const TimeRange wide{shown.begin - shown.length() * kMargin,
                        shown.end + shown.length() * kMargin};
   const double count = wide.length() / resolution * 2;
   auto fresh = timeline.source->items(track, whole(wide.begin), whole(wide.end),
                                       std::max<std::int64_t>(2, whole(count)));
-  timeline.query_ms +=
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_query)
-          .count();
+  timeline.query_ms += static_cast<double>(steady_ns() - begin_ns) / 1e6;
+  timeline.query_cpu_ms += static_cast<double>(thread_cpu_ns() - begin_cpu_ns) / 1e6;
   if (!fresh) {
     timeline.error = to_string(fresh.error());
     cache.resolution = resolution;

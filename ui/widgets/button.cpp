@@ -71,6 +71,35 @@ float segmented(Ui& ui, std::string_view name, float x, float y,
   return whole.x1;
 }
 
+void choices(Ui& ui, std::string_view name, const Rect& rect, std::span<const Choice> choices,
+             std::string& chosen) {
+  ui.draw.fill(rect, ui.colors.control, 2);
+  const float width = rect.width() / static_cast<float>(choices.size());
+  float left = rect.x0;
+  for (const Choice& choice : choices) {
+    const Rect cell = box(left, rect.y0, width, rect.height());
+    const Touch touch = ui.region(std::string(name) + "/" + std::string(choice.label), cell);
+    const bool able = choice.refusal.empty();
+    if (touch.clicked && able) chosen = choice.label;
+    const bool on = chosen == choice.label;
+    if (on) {
+      ui.draw.fill(cell, ui.colors.selection, 2);
+      ui.draw.fill({cell.x0, cell.y1 - 2, cell.x1, cell.y1},
+                   able ? ui.colors.accent : ui.colors.warning);
+    } else if (touch.hovered && able) {
+      ui.draw.fill(cell, ui.colors.pressed, 2);
+    }
+    ui.draw.text_center(on ? Font::strong : Font::body, cell.center_x(), cell.center_y(),
+                        !able ? with_alpha(ui.colors.tertiary, 150)
+                        : on  ? ui.colors.text
+                              : ui.colors.secondary,
+                        choice.label);
+    if (touch.hovered && !able) ui.tooltip(choice.refusal);
+    left = cell.x1;
+  }
+  ui.draw.frame(rect, ui.colors.strong_line, 2);
+}
+
 bool check_box(Ui& ui, std::string_view name, Point p, bool& on) {
   const Rect rect = box(p.x, p.y, 13, 13);
   const Touch touch = ui.region(name, rect);

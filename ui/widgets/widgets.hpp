@@ -39,6 +39,16 @@ float segmented(Ui& ui, std::string_view name, float x, float y,
                 std::span<const std::string_view> labels, int& chosen);
 [[nodiscard]] float segmented_width(const Ui& ui, std::span<const std::string_view> labels);
 
+struct Choice {
+  std::string_view label;
+  std::string refusal = {};  ///< why it cannot be chosen, told under the mouse; empty: it can
+};
+
+/// The same with choices that may be refused; `chosen` is a label, of which none may be on. Cells
+/// share `width`.
+void choices(Ui& ui, std::string_view name, const Rect& rect, std::span<const Choice> choices,
+             std::string& chosen);
+
 /// A box that is on or off. True when it changed. Returns through `right` where it ends.
 bool toggle(Ui& ui, std::string_view name, float x, float y, std::string_view label, bool& on,
             float* right = nullptr);

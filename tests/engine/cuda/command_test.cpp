@@ -21,7 +21,7 @@
 #include "tests/engine/cuda/fake_nccl.hpp"
 #include "tests/engine/cuda/nsys_reports.hpp"
 #include "tests/profiler/fake_cupti.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::app {
 namespace {

@@ -13,7 +13,7 @@
 #include "engine/cuda/host/ops.hpp"
 #include "tests/engine/cuda/command_cases.hpp"
 #include "tests/engine/cuda/emulated_gpu.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 #include <nlohmann/json.hpp>
 

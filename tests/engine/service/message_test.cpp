@@ -64,7 +64,13 @@ std::vector<Message> one_of_each() {
   summary.iteration_ms = std::nan("");
   summary.complete = false;
   summary.message = "stopped \"early\"\n";
-  const JobSettings settings{.wire = "10,1", .seed = 77, .budget_s = 2.5, .target = 0.01};
+  const JobSettings settings{.wire = "10,1",
+                             .dense_math = "bf16",
+                             .graphs = true,
+                             .seed = 77,
+                             .budget_s = 2.5,
+                             .target = 0.01,
+                             .parts = "gemm"};
   return {
       Hello{1, kProtocol, "test"},
       OpenSessionFile{2, "/tmp/é.shardscope"},
@@ -80,6 +86,7 @@ std::vector<Message> one_of_each() {
       RunBegun{3, 12, 1, "emulated"},
       Samples{3, 12, {an_iteration(0), an_iteration(1)}},
       SamplesDropped{3, 99},
+      CurveSample{3, 12, "eval", 50, 25600, 0.69, 0.5},
       BeginRun{11, info},
       RecordSpans{0, 12, {a_span(1), a_span(2), a_span(3)}},
       RecordIterations{0, 12, {an_iteration(5)}},
@@ -122,7 +129,7 @@ TEST(Message, ActivitiesArriveWithTheirNames) {
   EXPECT_EQ(records[1].graph_node, ~std::uint64_t{0});
   EXPECT_EQ(records[1].source, MemoryKind::managed);
   EXPECT_EQ(records[1].stage, Stage::update);
-  const Message begun = message_of(frame_of(one_of_each()[14])).value();
+  const Message begun = message_of(frame_of(one_of_each()[15])).value();
   EXPECT_EQ(std::get<BeginRun>(begun).info.gpus.at(0).uuid, "GPU-1");
 }
 

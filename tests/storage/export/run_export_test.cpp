@@ -11,7 +11,7 @@
 #include "storage/session_writer.hpp"
 #include "tests/shared_data.hpp"
 #include "tests/storage/samples.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {

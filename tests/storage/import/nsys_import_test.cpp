@@ -12,7 +12,7 @@
 #include "storage/import/import_kind.hpp"
 #include "storage/sqlite/database.hpp"
 #include "tests/shared_data.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {

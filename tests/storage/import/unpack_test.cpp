@@ -10,7 +10,7 @@
 #include "storage/import/input_text.hpp"
 #include "tests/storage/import/packed_file.hpp"
 #include "tests/storage/import/text_stream.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {

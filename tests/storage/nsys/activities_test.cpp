@@ -13,7 +13,7 @@
 #include "storage/sqlite/query.hpp"
 #include "tests/shared_data.hpp"
 #include "tests/storage/samples.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage::nsys {
 namespace {

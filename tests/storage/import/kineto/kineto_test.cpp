@@ -11,7 +11,7 @@
 #include "tests/shared_data.hpp"
 #include "tests/storage/import/packed_file.hpp"
 #include "tests/storage/import/text_stream.hpp"
-#include "tests/storage/temp_directory.hpp"
+#include "tests/temp_directory.hpp"
 
 namespace shardscope::storage {
 namespace {

@@ -1,4 +1,4 @@
-#include "ui/model/plan_rules.hpp"
+#include "planner/plan_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "layout/closest.hpp"
 #include "layout/names.hpp"
 
-namespace shardscope::ui {
+namespace shardscope {
 namespace {
 
 constexpr const char* kGrammar = "TABLE=DP, TABLE=0,1, !7 or TABLE+TABLE";
@@ -112,4 +112,4 @@ Result<PlanConstraints> parse_plan_rules(const std::string& text, const Workload
   return std::move(reader).rules();
 }
 
-}  // namespace shardscope::ui
+}  // namespace shardscope

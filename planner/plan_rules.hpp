@@ -7,7 +7,7 @@
 #include "layout/workload.hpp"
 #include "planner/plan_constraints.hpp"
 
-namespace shardscope::ui {
+namespace shardscope {
 
 /// Words separated by blanks: TABLE=DP, RB or UB fixes a cluster; TABLE=0,1,5 the GPUs; !7 is a GPU
 /// that owns nothing; TABLE+TABLE stay whole on one GPU. Errors name the word.
@@ -15,4 +15,4 @@ namespace shardscope::ui {
                                                        const Workload& workload,
                                                        std::int32_t ranks);
 
-}  // namespace shardscope::ui
+}  // namespace shardscope
