@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 using service::Message;
 
 constexpr std::chrono::milliseconds kTick{50};
-constexpr std::chrono::milliseconds kIdleTick{1000};  // without a worker nothing is due
+constexpr std::chrono::milliseconds kIdleTick{1000};       // without a worker nothing is due
 constexpr std::int64_t kInquiries = -1;                    // no job's id
 constexpr std::chrono::seconds kCancelGrace{5};            // from a cancel to the kill
 constexpr std::chrono::milliseconds kFarewellGrace{1200};  // from the desktop's end to the kill
