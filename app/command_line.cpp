@@ -79,7 +79,7 @@ void add_run(CLI::App& command, RunOptions& options) {
       ->type_name("tf32|bf16|host")
       ->capture_default_str();
   command.add_flag("--graphs", options.graphs,
-                   "GPUs: launch every stage that needs no exchange as a CUDA graph");
+                   "GPUs: launch iterations as CUDA graphs, cut where exchanges vary");
   command
       .add_option("--schedule", into(options.schedule, parse_schedule),
                   "serial; intra: overlap inside an iteration; inter: and with the next batch")

@@ -81,6 +81,7 @@ std::unique_ptr<GpuTrace> GpuTrace::start(const RunOptions& options, const Topol
     return trace;
   }
   cupti::CollectorConfig config;
+  config.graphs = options.graphs;
   if (options.comm == "nccl") {
     for (std::int32_t rank = 0; rank < topology.ranks(); ++rank) {
       config.rank_of_device.push_back(rank);

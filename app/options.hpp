@@ -35,7 +35,7 @@ struct RunOptions {
   std::string comm = "threads";
   std::string wire;                 ///< GB/s[,GB/s]
   std::string dense_math = "tf32";  ///< cuda: tf32 | bf16 | host
-  bool graphs = false;              ///< cuda: stages as graphs
+  bool graphs = false;              ///< cuda: iterations as graphs
   ScheduleKind schedule = ScheduleKind::serial;
   std::int64_t iterations = 0;  ///< 0: the command decides
   double budget_s = 0;          ///< 0: the command decides

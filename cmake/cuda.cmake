@@ -10,7 +10,7 @@ set(shardscope_cuda_shared
   engine/dense/matrix.hpp engine/device.hpp engine/ops.hpp engine/stream.hpp layout/result.hpp
   layout/workload.hpp engine/cuda/plugin_table.hpp engine/cuda/codec_ops.hpp
   engine/cuda/cublas_api.hpp engine/cuda/dense_math.hpp engine/cuda/runtime_api.hpp
-  engine/cuda/cuda_stream.hpp engine/cuda/step_graph.hpp)
+  engine/cuda/cuda_stream.hpp engine/cuda/rank_graph.hpp)
 set(shardscope_cuda_digests "${CMAKE_CXX_COMPILER_VERSION}")
 foreach(header ${shardscope_cuda_shared})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
@@ -55,7 +55,7 @@ function(shardscope_cuda_plugin)
   list(APPEND sources
     ${PROJECT_SOURCE_DIR}/engine/cuda/cuda_stream.cpp
     ${PROJECT_SOURCE_DIR}/engine/cuda/runtime_api.cpp
-    ${PROJECT_SOURCE_DIR}/engine/cuda/step_graph.cpp)
+    ${PROJECT_SOURCE_DIR}/engine/cuda/rank_graph.cpp)
   set(objects "")
   set(reports "")
   foreach(source ${sources})

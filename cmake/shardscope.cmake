@@ -184,7 +184,7 @@ function(shardscope_cuda_host)
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   add_test(NAME cuda COMMAND test_cuda)
   # The packed check (scripts/gpu-check), built on demand.
-  file(GLOB check CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu_check/*.cpp)
+  file(GLOB_RECURSE check CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu_check/*.cpp)
   add_executable(gpu_check EXCLUDE_FROM_ALL ${check})
   target_link_libraries(gpu_check PRIVATE shardscope_cuda_tests)
   target_link_options(gpu_check PRIVATE -Wl,--as-needed)

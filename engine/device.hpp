@@ -37,8 +37,6 @@ class Ops {
   virtual void sort_index(Stream& stream, std::span<const SortIndex> calls) = 0;
   virtual void segment_reduce(Stream& stream, std::span<const SegmentReduce> calls) = 0;
   virtual void square_sum(Stream& stream, std::span<const SquareSum> calls) = 0;
-  /// Whether segment_reduce fills SegmentReduce::square_sum.
-  [[nodiscard]] virtual bool reduces_squares() const { return false; }
   /// `step` replaces the calls' own: the list is made once, the step grows with every iteration.
   virtual void optimizer_update(Stream& stream, std::span<const OptimizerUpdate> calls,
                                 std::int64_t step) = 0;

@@ -127,7 +127,7 @@ struct SegmentReduce {
   std::int32_t width = 0;
   float factor = 1;
   float* out = nullptr;  ///< unique rows x width
-  /// SquareSum of every row while it is at hand, or null; for devices with Ops::reduces_squares().
+  /// SquareSum of every row while it is at hand, or null.
   float* square_sum = nullptr;
 };
 

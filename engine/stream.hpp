@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -56,7 +57,7 @@ struct Moment {
 struct GraphCounts {
   std::int64_t direct = 0;     ///< the first time each, and those that no graph can hold
   std::int64_t launched = 0;   ///< as graphs
-  std::int64_t overflows = 0;  ///< did not fit their graph: ran without it
+  std::int64_t overflows = 0;  ///< did not fit their graph, or a peer's: ran without it
 
   GraphCounts& operator+=(const GraphCounts& other) {
     direct += other.direct;
@@ -64,6 +65,13 @@ struct GraphCounts {
     overflows += other.overflows;
     return *this;
   }
+};
+
+/// What has become of the calls of a graph when they have all been made.
+enum class GraphTurn : std::uint8_t {
+  enqueued,  ///< each as it came
+  ready,     ///< none yet: a graph has them, it is to be launched
+  unfit,     ///< none, and no graph has them: they do not fit it
 };
 
 /// FIFO of one rank. Calls return at once; work runs in order. Not thread-safe: one host thread a
@@ -88,13 +96,21 @@ class Stream {
   virtual void resolve_marks() {}
   /// True where moments come from the device's clock, at resolve_marks().
   [[nodiscard]] virtual bool has_device_clock() const { return false; }
-  /// What is enqueued until end_graph() may run as one graph of the device, told by `key` from the
-  /// others of the stream: no events, no tasks of the host. False: it will not, end_graph() must
-  /// not be called.
-  [[nodiscard]] virtual bool begin_graph(std::size_t /*key*/) { return false; }
-  /// False: nothing of it was enqueued (it does not fit the graph). The same is to be enqueued once
-  /// more, then end_graph() called again.
-  [[nodiscard]] virtual bool end_graph() { return true; }
+  /// What is enqueued on this stream and on `joined` until end_graph() may run as one graph of the
+  /// device, told by `key` from the others of the stream. It starts behind all that was enqueued on
+  /// them before and on what its work waits for; they go on behind it. False: it will not run as a
+  /// graph, end_graph() must not be called.
+  [[nodiscard]] virtual bool begin_graph(std::size_t /*key*/,
+                                         std::span<Stream* const> /*joined*/ = {}) {
+    return false;
+  }
+  /// Behind the last call of it.
+  [[nodiscard]] virtual GraphTurn end_graph() { return GraphTurn::enqueued; }
+  /// Behind GraphTurn::ready.
+  virtual void launch_graph() {}
+  /// Behind GraphTurn::ready or unfit: the same is enqueued once more, without the graph, then
+  /// end_graph() called again.
+  virtual void begin_again() {}
   /// Whether begin_graph() may ever be true.
   [[nodiscard]] virtual bool has_graphs() const { return false; }
   [[nodiscard]] virtual GraphCounts graph_counts() const { return {}; }
@@ -113,15 +129,26 @@ enum class StreamMode : std::uint8_t {
 /// A cpu stream. `name` is the thread's name in a debugger.
 [[nodiscard]] std::unique_ptr<Stream> make_cpu_stream(StreamMode mode, const char* name);
 
-/// What `enqueue` enqueues as one graph of the device, where the stream has graphs; see
-/// begin_graph().
-template <class Enqueue>
-void enqueue_as_graph(Stream& stream, std::size_t key, const Enqueue& enqueue) {
-  const bool graph = stream.begin_graph(key);
+/// What `enqueue` enqueues on the stream and on `joined` as one graph of the device, where the
+/// stream has graphs; see begin_graph(). `agree(ready)` is asked each time whether the graph may be
+/// launched.
+template <class Enqueue, class Agree>
+void enqueue_as_graph(Stream& stream, std::size_t key, std::span<Stream* const> joined,
+                      const Enqueue& enqueue, const Agree& agree) {
+  if (!stream.begin_graph(key, joined)) {
+    enqueue();
+    static_cast<void>(agree(false));
+    return;
+  }
   enqueue();
-  if (!graph || stream.end_graph()) return;
-  enqueue();
-  static_cast<void>(stream.end_graph());
+  const GraphTurn turn = stream.end_graph();
+  if (agree(turn == GraphTurn::ready)) {
+    stream.launch_graph();
+  } else if (turn != GraphTurn::enqueued) {
+    stream.begin_again();
+    enqueue();
+    static_cast<void>(stream.end_graph());
+  }
 }
 
 }  // namespace shardscope::engine

@@ -37,6 +37,10 @@ Status fill(CuptiApi& api, void* library) {
   add(api.dropped_records, "cuptiActivityGetNumDroppedRecords");
   add(api.push_correlation, "cuptiActivityPushExternalCorrelationId");
   add(api.pop_correlation, "cuptiActivityPopExternalCorrelationId");
+  add(api.subscribe, "cuptiSubscribe");
+  add(api.unsubscribe, "cuptiUnsubscribe");
+  add(api.enable_callback, "cuptiEnableCallback");
+  add(api.graph_node_id, "cuptiGetGraphNodeId");
   add(api.error_text, "cuptiGetResultString");
   return status;
 }

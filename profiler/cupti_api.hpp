@@ -25,6 +25,13 @@ using BufferRequested = void (*)(std::uint8_t** buffer, std::size_t* bytes,
 using BufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer,
                                  std::size_t bytes, std::size_t valid_bytes);
 
+/// Hears of a resource of the driver; `data` is a ResourceData.
+using ResourceCallback = void (*)(void* user, std::uint32_t domain, std::uint32_t callback,
+                                  const void* data);
+inline constexpr std::uint32_t kResourceDomain = 3;
+inline constexpr std::uint32_t kGraphNodeCreated = 13;
+inline constexpr std::uint32_t kGraphNodeCloned = 20;
+
 struct CuptiApi {
   int (*get_version)(std::uint32_t* version) = nullptr;
   /// Walks a buffer: null gives the first record; kMaxLimitReached behind the last.
@@ -41,6 +48,11 @@ struct CuptiApi {
   int (*dropped_records)(void* context, std::uint32_t stream, std::size_t* dropped) = nullptr;
   int (*push_correlation)(std::uint32_t kind, std::uint64_t id) = nullptr;
   int (*pop_correlation)(std::uint32_t kind, std::uint64_t* id) = nullptr;
+  int (*subscribe)(void** subscriber, ResourceCallback callback, void* user) = nullptr;
+  int (*unsubscribe)(void* subscriber) = nullptr;
+  int (*enable_callback)(std::uint32_t enabled, void* subscriber, std::uint32_t domain,
+                         std::uint32_t callback) = nullptr;
+  int (*graph_node_id)(void* node, std::uint64_t* id) = nullptr;
   int (*error_text)(int error, const char** text) = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,6 +71,52 @@ void complete_buffer(void* /*context*/, std::uint32_t /*stream*/, std::uint8_t* 
   queue().put({buffer, valid_bytes});
 }
 
+/// What the calling thread's calls belong to; 0: nothing.
+thread_local std::uint64_t working_on = 0;
+
+/// Nodes of graphs, named as they are made: by whoever captures them, and in the executable graph,
+/// whose nodes are copies with numbers of their own. No lock is held while CUPTI is called.
+class GraphNodes {
+ public:
+  explicit GraphNodes(const CuptiApi& api) : api_(api) {}
+
+  static void on_resource(void* user, std::uint32_t /*domain*/, std::uint32_t callback,
+                          const void* data) {
+    static_cast<GraphNodes*>(user)->hear(
+        callback,
+        *static_cast<const GraphData*>(static_cast<const ResourceData*>(data)->descriptor));
+  }
+
+  /// Named since the last call: number and external id.
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(named_, {});
+  }
+
+ private:
+  void hear(std::uint32_t callback, const GraphData& data) {
+    std::uint64_t node = 0;
+    std::uint64_t original = 0;
+    const bool cloned = callback == kGraphNodeCloned;
+    if (api_.graph_node_id(data.node, &node) != kSuccess) return;
+    if (cloned && api_.graph_node_id(data.original_node, &original) != kSuccess) return;
+    const std::lock_guard lock(mutex_);
+    std::uint64_t id = working_on;
+    if (cloned) {
+      const auto known = ids_.find(original);
+      id = known == ids_.end() ? 0 : known->second;
+    }
+    if (id == 0) return;
+    ids_[node] = id;
+    named_.emplace_back(node, id);
+  }
+
+  const CuptiApi& api_;
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, std::uint64_t> ids_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> named_;
+};
+
 Error refusal(const CuptiApi& api, int error, const std::string& call) {
   const char* text = nullptr;
   if (api.error_text(error, &text) != kSuccess || text == nullptr) text = "unknown";
@@ -88,11 +135,14 @@ struct Collector::State {
       : api(functions),
         sink(records),
         config(settings),
-        decoder(functions, static_cast<std::uint64_t>(settings.epoch_ns), settings.rank_of_device) {
-  }
+        decoder(functions, static_cast<std::uint64_t>(settings.epoch_ns), settings.rank_of_device),
+        nodes(functions) {}
 
   [[nodiscard]] Status enable();
+  [[nodiscard]] Status watch_graphs();
   void disable() {
+    if (subscriber != nullptr) api.unsubscribe(subscriber);
+    subscriber = nullptr;
     for (const RecordKind kind : enabled) api.disable(static_cast<std::uint32_t>(kind));
     enabled.clear();
   }
@@ -103,7 +153,8 @@ struct Collector::State {
   RecordSink& sink;
   CollectorConfig config;
   Decoder decoder;
-  std::mutex decoder_mutex;  ///< set_graph_node against the collecting thread
+  GraphNodes nodes;
+  void* subscriber = nullptr;
   std::vector<RecordKind> enabled;
   std::mutex mutex;  ///< of `stopping`
   std::condition_variable wake;
@@ -141,14 +192,29 @@ Status Collector::State::enable() {
     }
     enabled.push_back(kind);
   }
+  if (config.graphs) return watch_graphs();
   return {};
+}
+
+Status Collector::State::watch_graphs() {
+  const char* call = "cuptiSubscribe";
+  int error = api.subscribe(&subscriber, GraphNodes::on_resource, &nodes);
+  for (const std::uint32_t callback : {kGraphNodeCreated, kGraphNodeCloned}) {
+    if (error != kSuccess) break;
+    call = "cuptiEnableCallback";
+    error = api.enable_callback(1, subscriber, kResourceDomain, callback);
+  }
+  if (error == kSuccess) return {};
+  disable();
+  return fail(refusal(api, error, call));
 }
 
 void Collector::State::hand_on(bool last) {
   const std::vector<FilledBuffer> buffers = queue().take();
   std::vector<ActivityRecord> records;
   {
-    const std::lock_guard lock(decoder_mutex);
+    // Nodes that records of these buffers have were named before their launch.
+    for (const auto& [node, id] : nodes.take()) decoder.set_graph_node(node, id);
     decoder.decode(buffers, records);
     if (last) decoder.finish(records);
   }
@@ -188,18 +254,15 @@ Collector::~Collector() {
 
 void Collector::begin_work(const Attribution& at) {
   end_work();
-  state_->api.push_correlation(kCustomCorrelation, to_external_id(at));
+  working_on = to_external_id(at);
+  state_->api.push_correlation(kCustomCorrelation, working_on);
 }
 
 void Collector::end_work() {
   std::uint64_t last = 0;
+  working_on = 0;
   // An empty stack is fine: the thread's first work.
   state_->api.pop_correlation(kCustomCorrelation, &last);
-}
-
-void Collector::set_graph_node(std::uint64_t node, const Attribution& at) {
-  const std::lock_guard lock(state_->decoder_mutex);
-  state_->decoder.set_graph_node(node, to_external_id(at));
 }
 
 void Collector::stop() {

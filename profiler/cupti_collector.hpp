@@ -22,6 +22,8 @@ struct CollectorConfig {
   std::int64_t epoch_ns = 0;
   std::vector<std::int32_t> rank_of_device;
   std::chrono::milliseconds flush_period{100};
+  /// The run captures graphs: their nodes belong to what the capturing thread works on then.
+  bool graphs = false;
 };
 
 class Collector final : public WorkTracer {
@@ -39,8 +41,6 @@ class Collector final : public WorkTracer {
   /// Ties the calling thread's calls to what it works on, until the next call or end_work().
   void begin_work(const Attribution& at) override;
   void end_work() override;
-  /// See Decoder::set_graph_node. Before the graph's first launch.
-  void set_graph_node(std::uint64_t node, const Attribution& at);
 
   /// Disables, waits for all records and hands them on; what was dropped is told to the sink.
   void stop();

@@ -93,19 +93,21 @@ void Decoder::learn(const void* record) {
 }
 
 bool Decoder::attribute(ActivityRecord& record) const {
-  const auto take = [&](const auto& ids, auto key) {
+  const auto take = [&](const auto& ids, auto key, bool iteration) {
     const auto found = ids.find(key);
     if (found == ids.end()) return false;
     const Attribution at = from_external_id(found->second);
     record.rank = at.rank;
-    record.iteration = at.iteration;
+    if (iteration) record.iteration = at.iteration;
     record.stage = at.stage;
     record.work = at.work;
     record.attributed = true;
     return true;
   };
-  if (record.graph_node != 0 && take(graph_nodes_, record.graph_node)) return true;
-  return take(calls_, record.correlation) || take(calls_before_, record.correlation);
+  const bool called =
+      take(calls_, record.correlation, true) || take(calls_before_, record.correlation, true);
+  if (record.graph_node != 0) static_cast<void>(take(graph_nodes_, record.graph_node, false));
+  return called;
 }
 
 bool Decoder::convert(const void* record, ActivityRecord& out) {

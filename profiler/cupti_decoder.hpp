@@ -41,8 +41,8 @@ class Decoder {
   /// Appends what waits for a call that will not come any more.
   void finish(std::vector<ActivityRecord>& out);
 
-  /// The work of a graph's node, known since its capture: all kernels of a graph's launch share its
-  /// correlation.
+  /// The rank, stage and work of a graph's node, known since its capture: all kernels of a graph's
+  /// launch share its correlation, which tells the iteration.
   void set_graph_node(std::uint64_t node, std::uint64_t external_id);
 
   [[nodiscard]] const DecodeCounts& counts() const { return counts_; }

@@ -1,5 +1,6 @@
 // Compares the record prefixes with CUPTI's header where a toolkit is installed.
 
+#include "profiler/cupti_api.hpp"
 #include "profiler/cupti_records.hpp"
 
 #if __has_include(<cupti.h>)
@@ -59,6 +60,9 @@ SHARDSCOPE_SAME_PLACE(SynchronizationRecord, start, Sync, start);
 SHARDSCOPE_SAME_PLACE(SynchronizationRecord, correlation, Sync, correlationId);
 SHARDSCOPE_SAME_PLACE(SynchronizationRecord, event, Sync, cudaEventId);
 SHARDSCOPE_SAME_PLACE(OverheadRecord, start, CUpti_ActivityOverhead3, start);
+SHARDSCOPE_SAME_PLACE(ResourceData, descriptor, CUpti_ResourceData, resourceDescriptor);
+SHARDSCOPE_SAME_PLACE(GraphData, node, CUpti_GraphData, node);
+SHARDSCOPE_SAME_PLACE(GraphData, original_node, CUpti_GraphData, originalNode);
 SHARDSCOPE_SAME_PLACE(OverheadRecord, correlation, CUpti_ActivityOverhead3, correlationId);
 
 #undef SHARDSCOPE_SAME_PLACE
@@ -77,6 +81,10 @@ SHARDSCOPE_SAME_KIND(synchronization, SYNCHRONIZATION);
 SHARDSCOPE_SAME_KIND(external_correlation, EXTERNAL_CORRELATION);
 
 #undef SHARDSCOPE_SAME_KIND
+
+static_assert(kResourceDomain == CUPTI_CB_DOMAIN_RESOURCE);
+static_assert(kGraphNodeCreated == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+static_assert(kGraphNodeCloned == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
 
 }  // namespace
 }  // namespace shardscope::cupti

@@ -152,4 +152,18 @@ struct SHARDSCOPE_CUPTI_RECORD OverheadRecord {
   std::uint32_t correlation = 0;
 };
 
+/// What a callback about a resource is given (CUpti_ResourceData), and its descriptor where that is
+/// a graph's node (CUpti_GraphData).
+struct ResourceData {
+  void* context = nullptr;
+  void* resource = nullptr;
+  const void* descriptor = nullptr;
+};
+struct GraphData {
+  void* graph = nullptr;
+  void* original_graph = nullptr;
+  void* node = nullptr;
+  void* original_node = nullptr;
+};
+
 }  // namespace shardscope::cupti

@@ -61,7 +61,7 @@ void print_profile(const ProfileReport& report) {
   }
   if (report.options.run.graphs) {
     const engine::GraphCounts& graphs = report.done.graphs;
-    fmt::print("graphs         {} launches, {} stages without ({} did not fit their graph)\n",
+    fmt::print("graphs         {} launches, {} runs without ({} did not fit their graph)\n",
                graphs.launched, graphs.direct + graphs.overflows, graphs.overflows);
   }
   if (report.inputs.workload.dense.interaction != Interaction::none) {

@@ -20,6 +20,8 @@ const char* to_string(Operation operation) {
       return "publish";
     case Operation::fence:
       return "fence";
+    case Operation::graph:
+      return "graph";
   }
   return "";
 }

@@ -14,7 +14,8 @@ enum class Operation : std::uint8_t {
   all_reduce,
   barrier,
   publish,
-  fence
+  fence,
+  graph,  ///< the calls of a graph, at its launch
 };
 
 [[nodiscard]] const char* to_string(Operation operation);

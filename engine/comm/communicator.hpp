@@ -89,6 +89,14 @@ class Communicator {
   /// Direct writes into the buffers of this rank's fast domain; null where the device has none.
   [[nodiscard]] virtual PeerWindow* peer_window() { return nullptr; }
 
+  /// Whether calls whose sizes are there when they are made may be part of a stream's graph.
+  [[nodiscard]] virtual bool goes_into_graphs() const { return false; }
+  /// At the end of every graph that holds calls of communicators, whatever became of it: true where
+  /// all ranks are ready to launch theirs. The host waits for them.
+  [[nodiscard]] virtual bool agree_on_graph(bool /*ready*/) { return false; }
+  /// Behind the launch of a graph that all agreed on, on the stream that launched it.
+  virtual void launched_graph(Stream& /*stream*/) {}
+
   /// Ends every wait of every rank within 1 s. May be called from any thread; the first reason
   /// stays.
   virtual void abort(const Error& reason) = 0;

@@ -36,6 +36,9 @@ class ForwardingCommunicator : public Communicator {
   void barrier(Stream& stream, Group group) override { inner_->barrier(stream, group); }
   void set_label(const char* label) override { inner_->set_label(label); }
   [[nodiscard]] PeerWindow* peer_window() override { return inner_->peer_window(); }
+  [[nodiscard]] bool goes_into_graphs() const override { return inner_->goes_into_graphs(); }
+  [[nodiscard]] bool agree_on_graph(bool ready) override { return inner_->agree_on_graph(ready); }
+  void launched_graph(Stream& stream) override { inner_->launched_graph(stream); }
   void abort(const Error& reason) override { inner_->abort(reason); }
   [[nodiscard]] Status status() const override { return inner_->status(); }
   [[nodiscard]] LinkBytes sent() const override { return inner_->sent(); }

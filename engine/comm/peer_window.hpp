@@ -21,6 +21,10 @@ class PeerWindow {
   /// every rank of the domain has finished, after an abort too. Publishing again replaces them.
   virtual void publish(Stream& stream, std::byte* buffer, std::int64_t bytes) = 0;
 
+  /// The buffers' addresses are there when publish() returns, for lists that are read when they are
+  /// enqueued. Else they come with the stream.
+  [[nodiscard]] virtual bool publishes_at_once() const { return false; }
+
   /// The peer's buffer; valid in work enqueued behind publish(). Null after an abort before it.
   [[nodiscard]] virtual std::byte* peer(std::int32_t peer) const = 0;
   [[nodiscard]] virtual std::int64_t peer_bytes(std::int32_t peer) const = 0;
@@ -30,8 +34,8 @@ class PeerWindow {
   virtual void wrote(Stream& stream, std::int32_t peer, std::int64_t bytes) = 0;
 
   /// Barrier of the domain after which all writes enqueued before it, by any of its ranks, are
-  /// visible.
-  virtual void fence(Stream& stream) = 0;
+  /// visible. `received_bytes`: what the others have written to this rank, for records.
+  virtual void fence(Stream& stream, std::int64_t received_bytes) = 0;
 };
 
 }  // namespace shardscope::engine

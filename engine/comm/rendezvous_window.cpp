@@ -43,7 +43,7 @@ void RendezvousWindow::wrote(Stream& stream, std::int32_t peer, std::int64_t byt
   });
 }
 
-void RendezvousWindow::fence(Stream& stream) {
+void RendezvousWindow::fence(Stream& stream, std::int64_t /*received_bytes*/) {
   const Call call = communicator_.call_of(Operation::fence, Group::domain);
   stream.enqueue([this, call] {
     Place& here = communicator_.place(Group::domain);

@@ -22,7 +22,7 @@ class RendezvousWindow final : public PeerWindow {
     return bytes_[static_cast<std::size_t>(peer)];
   }
   void wrote(Stream& stream, std::int32_t peer, std::int64_t bytes) override;
-  void fence(Stream& stream) override;
+  void fence(Stream& stream, std::int64_t received_bytes) override;
 
  private:
   RendezvousCommunicator& communicator_;

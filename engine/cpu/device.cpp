@@ -41,7 +41,6 @@ class CpuOps final : public Ops {
   void square_sum(Stream& stream, std::span<const SquareSum> calls) override {
     enqueue_list(stream, calls, engine::square_sum);
   }
-  [[nodiscard]] bool reduces_squares() const override { return true; }
   void optimizer_update(Stream& stream, std::span<const OptimizerUpdate> calls,
                         std::int64_t step) override {
     if (calls.empty()) return;

@@ -137,6 +137,22 @@ Result<std::int64_t> CudaDevice::available_bytes() {
   return all;
 }
 
+bool CudaDevice::open_peer_access(const Topology& topology) {
+  const RuntimeApi& runtime = plugin_.runtime;
+  for (std::int32_t rank = 0; rank < topology.ranks(); ++rank) {
+    for (std::int32_t peer = 0; peer < topology.ranks(); ++peer) {
+      if (topology.link(rank, peer) != LinkClass::intra) continue;
+      int can = 0;
+      int error = runtime.can_access_peer(&can, gpu_of(rank), gpu_of(peer));
+      if (error == kCudaSuccess && can == 0) return false;
+      if (error == kCudaSuccess) error = runtime.set_device(gpu_of(rank));
+      if (error == kCudaSuccess) error = runtime.enable_peer_access(gpu_of(peer));
+      if (error != kCudaSuccess && error != kCudaPeerAccessOpen) return false;
+    }
+  }
+  return true;
+}
+
 Result<std::shared_ptr<Fabric>> CudaDevice::fabric(const Topology& topology, std::int32_t channels,
                                                    const FabricOptions& options) {
   const auto gpus = static_cast<std::int32_t>(config_.gpus.size());
@@ -161,6 +177,15 @@ Result<std::shared_ptr<Fabric>> CudaDevice::fabric(const Topology& topology, std
     return error == kCudaSuccess ? memory : nullptr;
   };
   port.free = [&runtime](void* memory) { runtime.free(memory); };
+  port.peer_access = open_peer_access(topology);
+  if (config_.graphs) {
+    port.in_graph = [](const Stream& stream) {
+      return static_cast<const CudaStream&>(stream).in_graph();
+    };
+    port.call = [](Stream& stream, std::span<const std::int64_t> values) {
+      return static_cast<CudaStream&>(stream).call_values(values);
+    };
+  }
   auto made = NcclFabric::create(topology, channels, options, std::move(port));
   if (!made) return fail(made.error());
   return std::shared_ptr<Fabric>(std::move(*made));

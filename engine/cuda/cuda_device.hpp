@@ -63,6 +63,9 @@ class CudaDevice final : public Device {
     return config_.gpus[static_cast<std::size_t>(rank) % config_.gpus.size()];
   }
 
+  /// False where a GPU of a fast domain cannot write into another's memory.
+  [[nodiscard]] bool open_peer_access(const Topology& topology);
+
   const PluginTable& plugin_;
   CudaDeviceConfig config_;
   std::unique_ptr<Ops> ops_;

@@ -37,6 +37,9 @@ class CudaOps final : public Ops {
   void add_sums(Stream& stream, std::span<const AddSums> calls) override;
   void pack_sums(Stream& stream, std::span<const PackSums> calls) override;
   void unpack_sums(Stream& stream, std::span<const UnpackSums> calls) override;
+
+ private:
+  static void reduce_runs(Stream& stream, std::span<const SegmentReduce> calls);
 };
 
 }  // namespace shardscope::engine::cuda

@@ -20,6 +20,9 @@ constexpr std::size_t kTaskBlock = 256;
 constexpr std::int64_t kUploadAlignment = 256;
 constexpr std::int64_t kUploadHalf = kUploadBytes / 2;
 
+/// Calls of a stream that a graph tells apart by their kind and place alone.
+enum class Noted : std::uint8_t { record, wait, mark, task };
+
 void run_task(void* task) {
   (*static_cast<Task*>(task))();
 }
@@ -55,6 +58,7 @@ Status CudaStream::open() {
     }
   };
   add_events(events_, kEvents);
+  recorded_.resize(kEvents);
   add_events(task_events_, kTasks / kTaskBlock);
   for (NativeEvent& event : upload_events_) {
     if (!error_) check(runtime_.create_event(&event), "cudaEventCreateWithFlags");
@@ -79,7 +83,7 @@ CudaStream::~CudaStream() {
   for (const NativeEvent event : upload_events_) {
     if (event != nullptr) runtime_.destroy_event(event);
   }
-  for (const Mark& mark : marks_) runtime_.destroy_event(mark.event);
+  for (const RankGraph::Mark& mark : marks_) runtime_.destroy_event(mark.event);
   for (const NativeEvent event : spare_events_) runtime_.destroy_event(event);
   if (base_ != nullptr) runtime_.destroy_event(base_);
   if (stream_ != nullptr) runtime_.destroy_stream(stream_);
@@ -92,7 +96,14 @@ void CudaStream::set_base() {
 }
 
 void CudaStream::mark(Moment* to) {
-  if (leaves_graph()) return;
+  if (in_graph()) {
+    int error = kCudaSuccess;
+    const NativeEvent moment = graph_->mark(to, error);
+    check(error, "cudaEventCreateWithFlags");
+    if (moment == nullptr || !graph_->call(stream_, Noted::mark)) return;
+    check(runtime_.record_event_outside(moment, stream_), "cudaEventRecordWithFlags");
+    return;
+  }
   NativeEvent event = nullptr;
   if (!spare_events_.empty()) {
     event = spare_events_.back();
@@ -108,15 +119,25 @@ void CudaStream::mark(Moment* to) {
 // The distance of events is a 32-bit float of ms: the base moves on with every block, so that it
 // stays exact.
 void CudaStream::resolve_marks() {
-  for (const Mark& mark : marks_) {
-    float ms = 0;
-    check(runtime_.elapsed_ms(&ms, base_, mark.event), "cudaEventElapsedTime");
-    const std::int64_t ns = base_ns_ + std::llround(static_cast<double>(ms) * 1e6);
-    *mark.to = {ns, ns};
+  for (const RankGraph::Mark& mark : marks_) {
+    read_moment(mark);
     spare_events_.push_back(mark.event);
   }
   marks_.clear();
+  for (const auto& [key, graph] : graphs_) resolve_graph(*graph);
   if (!error_) set_base();
+}
+
+void CudaStream::read_moment(const RankGraph::Mark& mark) {
+  float ms = 0;
+  check(runtime_.elapsed_ms(&ms, base_, mark.event), "cudaEventElapsedTime");
+  const std::int64_t ns = base_ns_ + std::llround(static_cast<double>(ms) * 1e6);
+  *mark.to = {ns, ns};
+}
+
+void CudaStream::resolve_graph(RankGraph& graph) {
+  if (!graph.has_moments()) return;
+  for (const RankGraph::Mark& mark : graph.moments()) read_moment(mark);
 }
 
 void CudaStream::check(int error, const char* call) {
@@ -133,45 +154,96 @@ Status CudaStream::status() const {
   return {};
 }
 
-bool CudaStream::begin_graph(std::size_t key) {
+bool CudaStream::begin_graph(std::size_t key, std::span<Stream* const> joined) {
   if (!use_graphs_ || error_) return false;
-  std::unique_ptr<StepGraph>& graph = graphs_[key];
-  if (graph == nullptr) graph = std::make_unique<StepGraph>(runtime_);
+  joined_.clear();
+  for (Stream* stream : joined) joined_.push_back(static_cast<CudaStream*>(stream));
+  std::unique_ptr<RankGraph>& graph = graphs_[key];
+  if (graph == nullptr) {
+    std::vector<NativeStream> streams{stream_};
+    for (const CudaStream* other : joined_) streams.push_back(other->stream_);
+    graph = std::make_unique<RankGraph>(runtime_, std::move(streams));
+  }
   graph_ = graph.get();
+  overflowed_ = false;
+  graph_since_ = sequence_;
+  for (CudaStream* other : joined_) {
+    other->graph_ = graph_;
+    other->graph_since_ = other->sequence_;
+  }
   int error = kCudaSuccess;
-  graph_->begin(stream_, error);
+  graph_->begin(error);
   check(error, "cudaStreamBeginCapture");
+  resolve_graph(*graph_);
   return true;
 }
 
-bool CudaStream::end_graph() {
+GraphTurn CudaStream::end_graph() {
   int error = kCudaSuccess;
-  const StepGraph::Turn turn = graph_->turn();
-  const bool done = graph_->end(stream_, error);
+  const RankGraph::Turn turn = graph_->turn();
+  const GraphTurn end = graph_->end(error);
+  check(error, "cudaStreamEndCapture");
+  if (end == GraphTurn::unfit) overflowed_ = turn == RankGraph::Turn::refill;
+  if (end != GraphTurn::enqueued) return end;
+  ++(overflowed_ ? graph_counts_.overflows : graph_counts_.direct);
+  end_turn();
+  return end;
+}
+
+void CudaStream::launch_graph() {
+  for (CudaStream* other : joined_) wait_for(*other);
+  int error = kCudaSuccess;
+  graph_->launch(error);
   check(error, "cudaGraphLaunch");
-  if (!done) {
-    graph_counts_.overflows += turn == StepGraph::Turn::refill ? 1 : 0;
-    graph_->begin_again();
-    return false;
-  }
-  ++(turn == StepGraph::Turn::direct ? graph_counts_.direct : graph_counts_.launched);
+  for (CudaStream* other : joined_) other->wait_for(*this);
+  ++graph_counts_.launched;
+  end_turn();
+}
+
+void CudaStream::wait_for(CudaStream& other) {
+  const Event event = other.record_now();
+  check(runtime_.wait_event(stream_, other.events_[event.sequence % kEvents]),
+        "cudaStreamWaitEvent");
+}
+
+void CudaStream::begin_again() {
+  if (graph_->is_ready()) overflowed_ = true;  // a peer is not
+  graph_->begin_again();
+}
+
+void CudaStream::end_turn() {
+  for (CudaStream* other : joined_) other->graph_ = nullptr;
+  joined_.clear();
   graph_ = nullptr;
-  return true;
 }
 
 bool CudaStream::leaves_graph() {
   if (graph_ == nullptr) return false;
   graph_->give_up();
-  return !is_direct();
+  return in_graph();
+}
+
+bool CudaStream::call_values(std::span<const std::int64_t> values) {
+  if (graph_ == nullptr || !in_graph()) return true;
+  const bool here = graph_->call(stream_);
+  return graph_->note(reinterpret_cast<const std::byte*>(values.data()), values.size_bytes()) &&
+         here;
 }
 
 void CudaStream::enqueue_kernel(const Task& task) {
-  if (is_direct()) return run_in_order(task);
+  if (!in_graph()) return run_in_order(task);
   check(runtime_.host_function(stream_, run_task, &graph_->keep(task)), "cudaLaunchHostFunc");
 }
 
 void CudaStream::enqueue(const Task& task) {
-  if (!leaves_graph()) run_in_order(task);
+  if (host_tasks_ == HostTasks::inline_) {
+    if (!leaves_graph()) run_in_order(task);
+    return;
+  }
+  if (!in_graph()) return run_in_order(task);
+  Task& kept = graph_->task(task);
+  if (!graph_->call(stream_, Noted::task)) return;
+  check(runtime_.host_function(stream_, run_task, &kept), "cudaLaunchHostFunc");
 }
 
 void CudaStream::run_in_order(const Task& task) {
@@ -196,43 +268,62 @@ void CudaStream::run_in_order(const Task& task) {
 }
 
 Event CudaStream::record() {
-  if (leaves_graph()) return {static_cast<Stream*>(this), sequence_};
-  return record_now();
+  if (!in_graph()) return record_now();
+  int error = kCudaSuccess;
+  const RankGraph::Point point = graph_->point(error);
+  check(error, "cudaEventCreateWithFlags");
+  ++sequence_;
+  recorded_[sequence_ % kEvents] = {point.outside, graph_, point.inside};
+  if (graph_->call(stream_, Noted::record)) {
+    check(runtime_.record_event(point.inside, stream_), "cudaEventRecord");
+    check(runtime_.record_event_outside(point.outside, stream_), "cudaEventRecordWithFlags");
+  }
+  return {static_cast<Stream*>(this), sequence_};
 }
 
 Event CudaStream::record_now() {
   ++sequence_;
-  check(runtime_.record_event(events_[sequence_ % kEvents], stream_), "cudaEventRecord");
+  const NativeEvent event = events_[sequence_ % kEvents];
+  recorded_[sequence_ % kEvents] = {event};
+  check(runtime_.record_event(event, stream_), "cudaEventRecord");
   return {static_cast<Stream*>(this), sequence_};
 }
 
+// Work inside of a graph waits for other work of the graph by edges of it, and for what is outside
+// before the graph is launched.
 void CudaStream::wait(const Event& event) {
   auto* other = static_cast<CudaStream*>(static_cast<Stream*>(event.state));
-  if (other == nullptr || other == this || leaves_graph()) return;
-  check(runtime_.wait_event(stream_, other->events_[event.sequence % kEvents]),
-        "cudaStreamWaitEvent");
+  if (other == nullptr || other == this) return;
+  const Recorded& recorded = other->recorded_[event.sequence % kEvents];
+  if (!in_graph()) {
+    check(runtime_.wait_event(stream_, recorded.event), "cudaStreamWaitEvent");
+  } else if (recorded.graph != graph_ || event.sequence <= other->graph_since_) {
+    graph_->wait_before(recorded.event);
+  } else if (graph_->call(stream_, Noted::wait, recorded.inside)) {
+    check(runtime_.wait_event(stream_, recorded.inside), "cudaStreamWaitEvent");
+  }
 }
 
 void CudaStream::synchronize(const Event& event) {
   auto* other = static_cast<CudaStream*>(static_cast<Stream*>(event.state));
   if (other == nullptr || leaves_graph()) return;
-  check(runtime_.synchronize_event(other->events_[event.sequence % kEvents]),
+  check(runtime_.synchronize_event(other->recorded_[event.sequence % kEvents].event),
         "cudaEventSynchronize");
 }
 
 void* CudaStream::temporary(std::int64_t bytes) {
-  if (graph_ != nullptr && graph_->turn() == StepGraph::Turn::refill) return graph_->memory(bytes);
+  if (graph_ != nullptr && graph_->turn() == RankGraph::Turn::refill) return graph_->memory(bytes);
   void* memory = nullptr;
   const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
   check(runtime_.allocate_async(&memory, wanted, stream_), "cudaMallocAsync");
-  if (graph_ != nullptr && graph_->turn() == StepGraph::Turn::capture) {
+  if (graph_ != nullptr && graph_->turn() == RankGraph::Turn::capture) {
     graph_->captured_memory(memory, bytes);
   }
   return memory;
 }
 
 void CudaStream::free_temporary(void* memory) {
-  if (graph_ != nullptr && graph_->turn() == StepGraph::Turn::refill) return;
+  if (graph_ != nullptr && graph_->turn() == RankGraph::Turn::refill) return;
   if (memory != nullptr) check(runtime_.free_async(memory, stream_), "cudaFreeAsync");
 }
 
@@ -250,10 +341,10 @@ void CudaStream::upload(void* to, const void* from, std::int64_t bytes) {
   if (bytes == 0 || to == nullptr) return;
   if (graph_ != nullptr) {
     std::byte* list = graph_->list(bytes);
-    if (!is_direct()) {
+    if (in_graph()) {
       if (list == nullptr) return;
       std::memcpy(list, from, static_cast<std::size_t>(bytes));
-      if (graph_->call(to, bytes)) {
+      if (graph_->call(stream_, to, bytes)) {
         check(runtime_.copy_async(to, list, static_cast<std::size_t>(bytes), stream_),
               "cudaMemcpyAsync");
       }

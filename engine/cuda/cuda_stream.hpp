@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "engine/cuda/rank_graph.hpp"
 #include "engine/cuda/runtime_api.hpp"
-#include "engine/cuda/step_graph.hpp"
 #include "engine/stream.hpp"
 #include "layout/result.hpp"
 
@@ -41,8 +42,11 @@ class CudaStream final : public Stream {
   void mark(Moment* to) override;
   void resolve_marks() override;
   [[nodiscard]] bool has_device_clock() const override { return true; }
-  [[nodiscard]] bool begin_graph(std::size_t key) override;
-  [[nodiscard]] bool end_graph() override;
+  /// The joined streams are CudaStreams of the same GPU.
+  [[nodiscard]] bool begin_graph(std::size_t key, std::span<Stream* const> joined = {}) override;
+  [[nodiscard]] GraphTurn end_graph() override;
+  void launch_graph() override;
+  void begin_again() override;
   [[nodiscard]] bool has_graphs() const override { return use_graphs_; }
   [[nodiscard]] GraphCounts graph_counts() const override { return graph_counts_; }
 
@@ -60,7 +64,13 @@ class CudaStream final : public Stream {
   /// contents of uploaded lists and the number of blocks. False: leave it out, a graph has it.
   template <class... Values>
   [[nodiscard]] bool call(const Values&... values) {
-    return graph_ == nullptr || graph_->call(values...);
+    return graph_ == nullptr || graph_->call(stream_, values...);
+  }
+  /// The same, of values that follow each other in memory without gaps.
+  [[nodiscard]] bool call_values(std::span<const std::int64_t> values);
+  /// What is enqueued goes into a graph, or is one's already.
+  [[nodiscard]] bool in_graph() const {
+    return graph_ != nullptr && graph_->turn() != RankGraph::Turn::direct;
   }
   /// How many elements to work on where `count` are needed: more inside a graph, so that it serves
   /// other iterations too.
@@ -68,7 +78,7 @@ class CudaStream final : public Stream {
     return graph_ == nullptr ? count : graph_->room(count);
   }
   /// The elements behind those needed exist and are to be given a value.
-  [[nodiscard]] bool is_padded() const { return graph_ != nullptr && !is_direct(); }
+  [[nodiscard]] bool is_padded() const { return in_graph(); }
   /// A kernel of the harness.
   void enqueue_kernel(const Task& task);
   /// Takes a call's error number; the first one other than 0 stays.
@@ -81,14 +91,21 @@ class CudaStream final : public Stream {
  private:
   CudaStream(const RuntimeApi& runtime, int device, std::string place, HostTasks tasks,
              bool graphs);
-  /// Not in a graph, or in a turn that runs as it comes.
-  [[nodiscard]] bool is_direct() const {
-    return graph_ == nullptr || graph_->turn() == StepGraph::Turn::direct;
-  }
+  /// What record() stands for: an event, and inside of a graph the one that its streams wait for.
+  struct Recorded {
+    NativeEvent event = nullptr;
+    const RankGraph* graph = nullptr;
+    NativeEvent inside = nullptr;
+  };
+
   void run_in_order(const Task& task);
   Event record_now();
   /// True inside a graph that is captured or filled: what no graph can hold ends that.
   bool leaves_graph();
+  void wait_for(CudaStream& other);
+  void end_turn();
+  void resolve_graph(RankGraph& graph);
+  void read_moment(const RankGraph::Mark& mark);
   [[nodiscard]] Status open();
   void enter_upload_half(std::size_t half);
   /// Ties the GPU's clock to the host's. The stream is idle.
@@ -99,20 +116,20 @@ class CudaStream final : public Stream {
   std::string place_;
   HostTasks host_tasks_;
   bool use_graphs_;
-  std::map<std::size_t, std::unique_ptr<StepGraph>> graphs_;
-  StepGraph* graph_ = nullptr;  ///< between begin_graph() and end_graph()
+  std::map<std::size_t, std::unique_ptr<RankGraph>> graphs_;  ///< that this stream launches
+  RankGraph* graph_ = nullptr;  ///< from begin_graph() on: of this stream, or one it has joined
+  std::vector<CudaStream*> joined_;
+  std::uint64_t graph_since_ = 0;  ///< sequence at its begin
   GraphCounts graph_counts_;
+  bool overflowed_ = false;  ///< the turn in hand, of a graph that was there
   NativeStream stream_ = nullptr;
   std::vector<NativeEvent> events_;  ///< by sequence; a reused one stands for a later moment
+  std::vector<Recorded> recorded_;   ///< likewise
   std::uint64_t sequence_ = 0;
   std::vector<Task> tasks_;  ///< by number; reused when the event behind them has come
   std::uint64_t task_count_ = 0;
   std::vector<NativeEvent> task_events_;
-  struct Mark {
-    NativeEvent event = nullptr;
-    Moment* to = nullptr;
-  };
-  std::vector<Mark> marks_;                ///< not resolved yet
+  std::vector<RankGraph::Mark> marks_;     ///< not resolved yet
   std::vector<NativeEvent> spare_events_;  ///< for marks
   NativeEvent base_ = nullptr;
   std::int64_t base_ns_ = 0;  ///< steady_ns() at base_

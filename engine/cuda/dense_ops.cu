@@ -12,10 +12,6 @@ Grid rows_grid(std::int64_t rows, std::int64_t width) {
   return list_grid(row_threads(rows, static_cast<std::int32_t>(width), 1), 1);
 }
 
-DenseView view_of(Matrix matrix) {
-  return {matrix.data, matrix.stride};
-}
-
 int operation_of(Transpose transpose) {
   return transpose == Transpose::yes ? kCublasTranspose : kCublasNoTranspose;
 }
@@ -46,15 +42,13 @@ class CudaDenseMath final : public DenseMath {
   void add_bias(std::int64_t samples, std::int64_t width, const float* bias, Matrix values,
                 bool relu) override {
     Work work(stream_);
-    work.launch(rows_grid(samples, width), add_bias_kernel, view_of(values), bias, samples, width,
-                relu);
+    work.launch(rows_grid(samples, width), add_bias_kernel, values, bias, samples, width, relu);
   }
 
   void relu_backward(std::int64_t samples, std::int64_t width, ConstMatrix output,
                      Matrix gradient) override {
     Work work(stream_);
-    work.launch(rows_grid(samples, width), relu_backward_kernel, output.data, output.stride,
-                view_of(gradient), samples, width);
+    work.launch(rows_grid(samples, width), relu_backward_kernel, output, gradient, samples, width);
   }
 
   void column_sums(std::int64_t samples, std::int64_t width, ConstMatrix values,
@@ -62,15 +56,13 @@ class CudaDenseMath final : public DenseMath {
     Work work(stream_);
     const std::int64_t parts = (samples + kRowsOfPart - 1) / kRowsOfPart;
     auto* part = work.scratch<float>(parts * width);
-    work.launch(list_grid(parts * width, 1), column_parts_kernel, values.data, values.stride,
-                samples, width, part);
+    work.launch(list_grid(parts * width, 1), column_parts_kernel, values, samples, width, part);
     work.launch(list_grid(width, 1), add_parts_kernel, part, parts, width, sums);
   }
 
   void copy_rows(std::int64_t samples, std::int64_t width, ConstMatrix from, Matrix to) override {
     Work work(stream_);
-    work.launch(rows_grid(samples, width), copy_rows_kernel, from.data, from.stride, view_of(to),
-                samples, width);
+    work.launch(rows_grid(samples, width), copy_rows_kernel, from, to, samples, width);
   }
 
   void fill_zero(std::int64_t elements, float* to) override {
@@ -114,14 +106,17 @@ class CudaDenseMath final : public DenseMath {
 
   void loss_sum(const float* logits, const float* labels, std::int64_t samples,
                 double* sum) override {
-    launch_loss({logits, labels, samples, sum, nullptr, 0}, list_grid(1, 1), loss_sum_kernel);
+    const LossCall call{logits, labels, samples, sum, nullptr, 0};
+    launch_list(stream_, std::span(&call, 1), loss_sum_kernel,
+                [](const LossCall&) { return std::int64_t{1}; });
   }
 
   void loss_gradient(const float* logits, const float* labels, std::int64_t samples,
                      std::int64_t global_batch, float* gradient) override {
     const float share = 1.0F / static_cast<float>(global_batch);
-    launch_loss({logits, labels, samples, nullptr, gradient, share}, list_grid(samples, 1),
-                loss_gradient_kernel);
+    const LossCall call{logits, labels, samples, nullptr, gradient, share};
+    launch_list(stream_, std::span(&call, 1), loss_gradient_kernel,
+                [](const LossCall& of) { return of.samples; });
   }
 
   void update(const OptimizerUpdate& call) override {
@@ -133,11 +128,6 @@ class CudaDenseMath final : public DenseMath {
   }
 
  private:
-  void launch_loss(const LossCall& call, const Grid& grid, void (*kernel)(const LossCall*)) {
-    Work work(stream_);
-    work.launch(grid, kernel, work.upload(std::vector<LossCall>{call}));
-  }
-
   static DotCall dot_call(const DenseContext& context, std::int64_t samples) {
     const DenseShape& shape = context.shape;
     DotCall call;

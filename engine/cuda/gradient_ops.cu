@@ -35,6 +35,16 @@ UpdateCall update_of(const OptimizerUpdate& call, std::int64_t step) {
 
 void CudaOps::segment_reduce(Stream& stream, std::span<const SegmentReduce> calls) {
   if (calls.empty()) return;
+  reduce_runs(stream, calls);
+  std::vector<SquareSum> squares;
+  for (const SegmentReduce& call : calls) {
+    if (call.square_sum == nullptr) continue;
+    squares.push_back({call.unique_count, call.out, call.width, call.square_sum});
+  }
+  square_sum(stream, squares);
+}
+
+void CudaOps::reduce_runs(Stream& stream, std::span<const SegmentReduce> calls) {
   Work work(stream);
   PieceList list;
   list.capacity = kPieceCapacity;

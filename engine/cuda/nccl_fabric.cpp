@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "engine/comm/progress.hpp"
 #include "engine/cuda/nccl_communicator.hpp"
@@ -25,7 +26,13 @@ NcclState::NcclState(const Topology& shape, std::int32_t channel_count,
       options(fabric_options),
       port(std::move(device)),
       groups(topology),
-      board(groups, channels) {
+      board(groups, channels),
+      launches(static_cast<std::size_t>(topology.ranks())) {
+  const std::int32_t domains = topology.ranks() / topology.fast_domain;
+  for (std::int32_t n = 0; n < channels * domains; ++n) {
+    publications.push_back(std::make_unique<HostMeeting<PublishedBuffer>>(
+        static_cast<std::size_t>(topology.fast_domain)));
+  }
   for (std::int32_t n = 0; n < topology.ranks() * channels; ++n) {
     slots.push_back(std::make_unique<NcclSlot>());
   }
@@ -90,10 +97,48 @@ Status NcclState::connect() {
 
 void NcclState::abort_run(const Error& reason) {
   abort.raise(reason);
+  launches.wake();
+  for (const auto& publication : publications) publication->wake();
   for (const auto& slot : slots) {
     const std::lock_guard lock(slot->mutex);
     if (slot->comm != nullptr) port.nccl->abort(std::exchange(slot->comm, nullptr));
   }
+}
+
+bool NcclState::agree(std::int32_t rank, bool ready) {
+  std::vector<std::size_t> missing;
+  const std::uint8_t own = ready ? 1 : 0;
+  const auto* all =
+      launches.meet(static_cast<std::size_t>(rank), own, options.deadline, abort, missing);
+  if (all != nullptr) return std::find(all->begin(), all->end(), 0) == all->end();
+  abort_for({missing.begin(), missing.end()}, rank, "the launch of a graph");
+  return false;
+}
+
+const std::vector<PublishedBuffer>* NcclState::publish(std::int32_t rank, std::int32_t channel,
+                                                       const PublishedBuffer& buffer) {
+  const std::int32_t domains = topology.ranks() / topology.fast_domain;
+  const std::int32_t domain = topology.domain_of(rank);
+  std::vector<std::size_t> missing;
+  const auto* all = publications[static_cast<std::size_t>(channel * domains + domain)]->meet(
+      static_cast<std::size_t>(topology.rail_of(rank)), buffer, options.deadline, abort, missing);
+  if (all != nullptr) return all;
+  std::vector<std::int32_t> ranks;
+  for (const std::size_t rail : missing) {
+    ranks.push_back(domain * topology.fast_domain + static_cast<std::int32_t>(rail));
+  }
+  abort_for(ranks, rank, "the exchange of buffers that peers write into");
+  return nullptr;
+}
+
+void NcclState::abort_for(const std::vector<std::int32_t>& missing, std::int32_t rank,
+                          const char* what) {
+  if (missing.empty()) return;  // aborted before
+  const double seconds = static_cast<double>(options.deadline.count()) / 1e9;
+  abort_run({ErrorKind::runtime,
+             fmt::format("rank {} did not come to {} within {} s", fmt::join(missing, ", "), what,
+                         seconds),
+             fmt::format("rank {}", rank), "", "A rank may have failed or hang"});
 }
 
 void NcclState::watch() {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "engine/comm/fabric.hpp"
 #include "engine/cuda/nccl_api.hpp"
@@ -21,15 +22,22 @@ struct NcclPort {
   /// Device memory, and back. Null when there is none.
   std::function<void*(std::int32_t rank, std::int64_t bytes)> allocate;
   std::function<void(void* memory)> free;
+  /// Kernels of every GPU of a fast domain write into memory of the others.
+  bool peer_access = false;
+  /// What the stream goes through now is in a graph, or on its way there. Null: never.
+  std::function<bool(const Stream&)> in_graph;
+  /// Inside a graph: whether calls of NCCL with these values are to be made (CudaStream::call).
+  std::function<bool(Stream&, std::span<const std::int64_t>)> call;
 };
 
 struct NcclState;
 
 /// Non-blocking communicators, one a rank and channel. A thread of the fabric looks for NCCL's
 /// asynchronous errors and for ranks that keep others waiting: either ends the run with an error
-/// naming rank and stage. NCCL takes sizes when a call is enqueued: alltoall_v waits on the host
-/// for its stream where work before it writes them (AllToAllV::sizes_from_stream), else for
-/// nothing.
+/// naming rank and stage. Calls may go into graphs, which all ranks launch or none (NCCL wants the
+/// calls of an exchange captured on all ranks or on none). NCCL takes sizes when a call is
+/// enqueued: alltoall_v waits on the host for its stream where work before it writes them
+/// (AllToAllV::sizes_from_stream), else for nothing.
 class NcclFabric final : public Fabric {
  public:
   [[nodiscard]] static Result<std::unique_ptr<NcclFabric>> create(const Topology& topology,

@@ -9,6 +9,7 @@
 
 #include "engine/comm/abort_flag.hpp"
 #include "engine/comm/groups.hpp"
+#include "engine/cuda/host_meeting.hpp"
 #include "engine/cuda/nccl_board.hpp"
 #include "engine/cuda/nccl_fabric.hpp"
 #include "layout/topology.hpp"
@@ -21,6 +22,12 @@ struct NcclSlot {
   NcclComm comm = nullptr;
 };
 
+/// A buffer that peers write into.
+struct PublishedBuffer {
+  std::byte* at = nullptr;
+  std::int64_t bytes = 0;
+};
+
 struct NcclState {
   NcclState(const Topology& shape, std::int32_t channel_count, const FabricOptions& fabric_options,
             NcclPort device);
@@ -31,6 +38,13 @@ struct NcclState {
   /// Raises the flag and aborts NCCL's work.
   void abort_run(const Error& reason);
   void watch();
+  /// See Communicator::agree_on_graph. An error names the ranks that do not come.
+  [[nodiscard]] bool agree(std::int32_t rank, bool ready);
+  /// The buffers of the rank's domain, by rail; null after an abort.
+  [[nodiscard]] const std::vector<PublishedBuffer>* publish(std::int32_t rank, std::int32_t channel,
+                                                            const PublishedBuffer& buffer);
+  /// The ranks that did not come to `what` end the run.
+  void abort_for(const std::vector<std::int32_t>& missing, std::int32_t rank, const char* what);
 
   [[nodiscard]] NcclSlot& slot(std::int32_t rank, std::int32_t channel) {
     return *slots[static_cast<std::size_t>(channel * topology.ranks() + rank)];
@@ -51,7 +65,10 @@ struct NcclState {
   CallBoard board;
   AbortFlag abort;
   std::vector<std::unique_ptr<NcclSlot>> slots;  ///< [channel][rank]
-  std::mutex watch_mutex;                        ///< of `ending`
+  HostMeeting<std::uint8_t> launches;            ///< ready or not, by rank
+  /// [channel][domain], by rail.
+  std::vector<std::unique_ptr<HostMeeting<PublishedBuffer>>> publications;
+  std::mutex watch_mutex;  ///< of `ending`
   std::condition_variable wake;
   bool ending = false;
   std::thread watcher;

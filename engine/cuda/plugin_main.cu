@@ -79,7 +79,11 @@ RuntimeApi make_runtime() {
   api.can_access_peer = [](int* can, int device, int peer) -> int {
     return cudaDeviceCanAccessPeer(can, device, peer);
   };
-  api.enable_peer_access = [](int peer) -> int { return cudaDeviceEnablePeerAccess(peer, 0); };
+  api.enable_peer_access = [](int peer) -> int {
+    const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
+    if (error != cudaSuccess) cudaGetLastError();  // it is no error of the next launch
+    return error;
+  };
   api.allocate = allocate;
   api.free = [](void* memory) -> int { return cudaFree(memory); };
   api.allocate_pinned = [](void** memory, std::size_t bytes) -> int {
@@ -125,6 +129,9 @@ RuntimeApi make_runtime() {
   api.destroy_event = [](NativeEvent event) -> int { return cudaEventDestroy(event_of(event)); };
   api.record_event = [](NativeEvent event, NativeStream stream) -> int {
     return cudaEventRecord(event_of(event), stream_of(stream));
+  };
+  api.record_event_outside = [](NativeEvent event, NativeStream stream) -> int {
+    return cudaEventRecordWithFlags(event_of(event), stream_of(stream), cudaEventRecordExternal);
   };
   api.query_event = [](NativeEvent event) -> int { return cudaEventQuery(event_of(event)); };
   api.synchronize_event = [](NativeEvent event) -> int {

@@ -12,7 +12,8 @@
 //   half_to_float, half_from_float, square_root, ...   rounded as the CPU rounds
 //   exponential, log_one_plus   within 2 units in the last place
 //   load_words, store_words   16 or 8 bytes in one access
-// and the calls of engine/ops.hpp and engine/assembly.hpp with the row types Fp16 and Bf16.
+// and the calls of engine/ops.hpp and engine/assembly.hpp with the row types Fp16 and Bf16, and
+// the views of engine/dense/matrix.hpp.
 // Multiplication and addition are never fused (nvcc -fmad=false), so that sums in the same order
 // are equal bit for bit on both.
 

@@ -21,6 +21,7 @@ inline constexpr int kCudaOutOfMemory = 2;
 inline constexpr int kCudaNotReady = 600;
 inline constexpr int kCudaDriverTooOld = 35;
 inline constexpr int kCudaNoDevice = 100;
+inline constexpr int kCudaPeerAccessOpen = 704;
 
 /// What the runtime says of a GPU; 0 or empty where it does not.
 struct DeviceInfo {
@@ -71,12 +72,15 @@ struct RuntimeApi {
   int (*create_event)(NativeEvent* event) = nullptr;
   int (*destroy_event)(NativeEvent event) = nullptr;
   int (*record_event)(NativeEvent event, NativeStream stream) = nullptr;
+  /// While the stream is captured: every launch of the graph records the event, for those outside.
+  int (*record_event_outside)(NativeEvent event, NativeStream stream) = nullptr;
   int (*query_event)(NativeEvent event) = nullptr;
   int (*synchronize_event)(NativeEvent event) = nullptr;
   int (*elapsed_ms)(float* ms, NativeEvent begin, NativeEvent end) = nullptr;
 
-  /// What this thread enqueues on the stream goes into a graph instead (thread-local mode: the
-  /// thread may not allocate or wait meanwhile).
+  /// What this thread enqueues on the stream goes into a graph instead, and on every stream that
+  /// waits for an event recorded there meanwhile (thread-local mode: the thread may not allocate or
+  /// wait on the host). All of those join the first again before its capture ends.
   int (*begin_capture)(NativeStream stream) = nullptr;
   int (*end_capture)(NativeStream stream, NativeGraph* graph) = nullptr;
   int (*instantiate_graph)(NativeGraph* executable, NativeGraph graph) = nullptr;

@@ -31,6 +31,8 @@ class DenseStage {
   [[nodiscard]] Status use_streams(std::span<const std::unique_ptr<Stream>> streams);
 
   /// Before a block's first iteration, with idle streams: room for its losses.
+  /// Computes on the device alone: no task of the host in its stages.
+  [[nodiscard]] bool is_on_device() const { return !maths_.empty(); }
   [[nodiscard]] Status begin_block(std::int64_t first_iteration, std::int32_t iterations);
 
   /// Fills the host's lists of a batch.

@@ -151,8 +151,9 @@ std::unique_ptr<RunPlan> EngineRun::make_plan(const Layout& layout) const {
   plan->routes = routes_of(plan->workload, plan->topology, plan->layout);
   plan->readers = features_by_table(plan->workload);
   plan->seed = config_.seed;
-  // Emulated ranks exchange by messages alone: their composed times are those of messages.
-  plan->peer_writes = config_.comm == CommKind::threads;
+  // Emulated ranks on the CPU exchange by messages alone: their composed times are those of
+  // messages. Where a fabric has no windows, ranks send messages too.
+  plan->peer_writes = config_.comm == CommKind::threads || config_.device != nullptr;
   plan->device = config_.device.get();
   plan->tracer = config_.tracer.get();
   plan->loss_scale = static_cast<float>(config_.loss_scale);

@@ -82,7 +82,7 @@ void OwnedRows::prepare() {
       reduce.width = column.shard.width;
       reduce.factor = 1 / plan_.wire_scale();
       reduce.out = column.wgrad;
-      if (ops_.reduces_squares()) reduce.square_sum = column.square_sums;
+      reduce.square_sum = column.square_sums;
       reductions_.push_back(reduce);
       prepare_update(row, column);
     }
@@ -123,10 +123,6 @@ void OwnedRows::prepare_square_sums() {
     for (std::size_t c = 0; c < row.columns.size(); ++c) {
       const OwnedColumn& column = row.columns[c];
       if (column.square_sums == nullptr) continue;
-      if (!ops_.reduces_squares()) {
-        square_sums_.push_back(
-            {row.index.unique_count, column.wgrad, column.shard.width, column.square_sums});
-      }
       if (c == 0 || plan_.table(row.table).optimizer.per_shard) continue;
       if (column_sums_.size() < c) column_sums_.resize(c);
       column_sums_[c - 1].push_back(
@@ -178,7 +174,6 @@ void OwnedRows::local_reduce(Stream& stream) {
 }
 
 void OwnedRows::update(Stream& stream, Communicator& communicator, std::int64_t step) {
-  ops_.square_sum(stream, square_sums_);
   for (const std::vector<AddSums>& wave : column_sums_) ops_.add_sums(stream, wave);
   if (exchanges_) exchange_sums(stream, communicator);
   ops_.optimizer_update(stream, updates_, step);

@@ -91,7 +91,6 @@ class OwnedRows {
   std::string prefix_;
   std::vector<OwnedRow> rows_;
   std::vector<SegmentReduce> reductions_;
-  std::vector<SquareSum> square_sums_;
   std::vector<std::vector<AddSums>> column_sums_;  ///< by wave: the first column adds the others
   std::vector<OptimizerUpdate> updates_;
 

@@ -21,10 +21,12 @@ class ProbedCommunicator::Window final : public PeerWindow {
     begin(stream);
     inner_.wrote(stream, peer, bytes);
   }
-  void fence(Stream& stream) override {
+  [[nodiscard]] bool publishes_at_once() const override { return inner_.publishes_at_once(); }
+  void fence(Stream& stream, std::int64_t received_bytes) override {
     begin(stream);
-    inner_.fence(stream);
+    inner_.fence(stream, received_bytes);
     probe_.end(stream, exchange_);
+    if (exchange_ != nullptr) exchange_->received.intra = received_bytes;
     begun_ = false;
   }
 

@@ -17,18 +17,6 @@
 
 namespace shardscope::engine {
 
-namespace {
-
-std::size_t slot_of(std::int64_t iteration) {
-  return static_cast<std::size_t>(iteration) % kBatchSlots;
-}
-
-/// Lists of a batch slot lead to the slot's own buffers.
-std::size_t graph_key(std::size_t step, std::size_t slot) {
-  return step * kBatchSlots + slot;
-}
-
-/// Whether the step exchanges vectors that may be coded: equal on all ranks.
 bool codes(const RunPlan& plan, const ScheduleStep& step) {
   const bool forward = step.stage == Stage::network_forward;
   if (!forward && step.stage != Stage::network_backward) return false;
@@ -37,8 +25,6 @@ bool codes(const RunPlan& plan, const ScheduleStep& step) {
                   step.work == Work::RB ? ClusterType::RB : ClusterType::UB,
                   forward ? Direction::forward : Direction::backward);
 }
-
-}  // namespace
 
 Result<std::unique_ptr<RankRunner>> RankRunner::create(const RunPlan& plan, std::int32_t rank,
                                                        Fabric& fabric, StreamMode mode, Ops& ops,
@@ -135,6 +121,7 @@ RankRunner::RankRunner(const RunPlan& plan, Parts parts, Fabric& fabric, StreamM
   prefetch_times_.resize(plan.schedule.steps.size());
   used_prefetch_times_.resize(plan.schedule.steps.size());
   given_values_.resize(plan.workload.features.size());
+  make_segments();
 }
 
 RankRunner::~RankRunner() {
@@ -228,14 +215,25 @@ Status RankRunner::admit_batch(const BatchView& batch) const {
 Status RankRunner::run_iteration(std::int64_t iteration, StepTimes* times) {
   if (Status status = admit_batch(batch(iteration)); !status) return status;
   begin_iteration(iteration);
-  for (std::size_t i = 0; i < plan_.schedule.steps.size(); ++i) {
+  for (std::size_t n = 0; n < segments_.size(); ++n) {
+    const GraphSegment& segment = segments_[n].steps;
+    Status status =
+        segment.graph ? run_graph(n, iteration, times) : run_steps(segment, iteration, times);
+    if (!status) return status;
+  }
+  end_iteration(iteration);
+  return {};
+}
+
+Status RankRunner::run_steps(const GraphSegment& segment, std::int64_t iteration,
+                             StepTimes* times) {
+  for (std::size_t i = segment.first; i < segment.first + segment.count; ++i) {
     const std::int64_t of = iteration + (plan_.schedule.steps[i].next_batch ? 1 : 0);
     if (of != iteration) await_slot(of);
     Status status = run_step(i, batch(of), of, &times[i], /*waits=*/true);
     if (!status) return status;
     if (of != iteration) prefetched_iteration_ = of;
   }
-  end_iteration(iteration);
   return {};
 }
 
@@ -306,15 +304,7 @@ Status RankRunner::run_step(std::size_t index, const BatchView& batch, std::int6
   if (helper != nullptr) helper->mark(&times->helper_start);
   const StageCall call{stream, communicator, slot_of(iteration), batch, iteration + 1,
                        true,   helper};
-  Status status;
-  const auto enqueue = [&] {
-    if (status) status = run_stage(step, call);
-  };
-  if (stays_on_stream(step)) {
-    enqueue_as_graph(stream, graph_key(index, call.slot), enqueue);
-  } else {
-    enqueue();
-  }
+  Status status = run_stage(step, call);
   if (helper != nullptr) {
     helper->mark(&times->helper_end);
     stream.wait(helper->record());

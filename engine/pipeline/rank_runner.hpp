@@ -15,6 +15,7 @@
 #include "engine/engine.hpp"
 #include "engine/pipeline/cluster.hpp"
 #include "engine/pipeline/dense_stage.hpp"
+#include "engine/pipeline/graph_segments.hpp"
 #include "engine/pipeline/probed_communicator.hpp"
 #include "engine/pipeline/rank_memory.hpp"
 #include "engine/pipeline/run_plan.hpp"
@@ -29,6 +30,13 @@ namespace shardscope::engine {
 
 /// The batches of a run, generated ahead: [batch][rank]; iteration i runs batch i % size.
 using BatchRing = std::vector<std::vector<RankBatch>>;
+
+[[nodiscard]] inline std::size_t slot_of(std::int64_t iteration) {
+  return static_cast<std::size_t>(iteration) % kBatchSlots;
+}
+
+/// Whether the step exchanges vectors that may be coded: equal on all ranks.
+[[nodiscard]] bool codes(const RunPlan& plan, const ScheduleStep& step);
 
 /// One block of iterations.
 struct BlockRequest {
@@ -94,6 +102,14 @@ class RankRunner {
     StagedBatches staged;
   };
 
+  /// Steps that run as one graph, or as they come.
+  struct Segment {
+    GraphSegment steps;
+    std::vector<Stream*> joined;  ///< to the stream that launches
+    bool exchanges = false;       ///< holds collectives: all ranks launch it or none
+    std::string label;            ///< of its stages, in errors
+  };
+
   RankRunner(const RunPlan& plan, Parts parts, Fabric& fabric, StreamMode mode, Ops& ops,
              const BatchRing& batches, const GivenGradients* given);
 
@@ -106,8 +122,13 @@ class RankRunner {
   [[nodiscard]] Status run_iteration(std::int64_t iteration, StepTimes* times);
   [[nodiscard]] Status run_step(std::size_t index, const BatchView& batch, std::int64_t iteration,
                                 StepTimes* times, bool waits);
-  /// The step calls no communicator and no task of the host.
-  [[nodiscard]] bool stays_on_stream(const ScheduleStep& step) const;
+  [[nodiscard]] Status run_steps(const GraphSegment& segment, std::int64_t iteration,
+                                 StepTimes* times);
+  [[nodiscard]] Status run_graph(std::size_t number, std::int64_t iteration, StepTimes* times);
+  void make_segments();
+  /// No host waits in it, and its sizes are those of every iteration.
+  [[nodiscard]] bool goes_into_graph(const ScheduleStep& step) const;
+  [[nodiscard]] std::size_t graph_key(std::size_t segment, std::int64_t iteration) const;
   [[nodiscard]] Status run_stage(const ScheduleStep& step, const StageCall& call);
   [[nodiscard]] Cluster* cluster_of(Work work) const;
   void await_slot(std::int64_t iteration);
@@ -133,6 +154,7 @@ class RankRunner {
   std::vector<Stream*> step_helpers_;             ///< by step
   std::array<std::unique_ptr<Cluster>, kClusterTypes> clusters_;
   std::unique_ptr<DenseStage> dense_;
+  std::vector<Segment> segments_;
   std::vector<Event> step_events_;
   std::array<std::vector<Event>, 2> ends_;  ///< by iteration % 2: one a stream
   std::vector<StepTimes> times_;

@@ -143,21 +143,29 @@ void RbCluster::write_to_peers(Stream& stream, PeerWindow& window) {
     published_ = true;
     window.publish(stream, vectors_.domain_gradient_receive,
                    memory_.arena().bytes("rb.domain.gradient_receive"));
-    stream.enqueue([this, &window] {
+    const auto lead_to_peers = [this, &window] {
       for (const PeerReturn& one : peer_returns_) {
         CopyBytes& copy = gradient_returns_[one.copy];
         std::byte* const peer = window.peer(one.peer);
         if (peer == nullptr) copy.bytes = 0;  // the run was aborted
         if (peer != nullptr) copy.to = peer + one.offset;
       }
-    });
+    };
+    if (window.publishes_at_once()) {
+      lead_to_peers();
+    } else {
+      stream.enqueue(lead_to_peers);
+    }
   }
   ops_.copy_bytes(stream, gradient_returns_);
+  std::int64_t received_bytes = 0;
   for (std::int32_t peer = 0; peer < plan_.topology.fast_domain; ++peer) {
     const std::int64_t bytes = rail_domain_.bytes[static_cast<std::size_t>(peer)];
     if (bytes > 0) window.wrote(stream, peer, bytes);
+    const bool self = peer == plan_.topology.rail_of(rank_);
+    if (!self) received_bytes += owner_domain_.bytes[static_cast<std::size_t>(peer)];
   }
-  window.fence(stream);
+  window.fence(stream, received_bytes);
 }
 
 }  // namespace shardscope::engine

@@ -42,7 +42,7 @@ struct RunPlan {
   BoundDecay decay;  ///< of the bounds of the layout's codecs
   Fault fault = Fault::none;
   std::function<std::unique_ptr<Communicator>(std::unique_ptr<Communicator>)> wrap_communicator;
-  bool peer_writes = false;      ///< ranks of a domain may write into each other's buffers
+  bool peer_writes = false;      ///< ranks of a domain write into each other's buffers where they can
   Device* device = nullptr;      ///< null: the cpu device
   WorkTracer* tracer = nullptr;  ///< null: nobody hears of the ranks' steps
 

@@ -23,7 +23,7 @@
 #include "tests/engine/cuda/device_under_test.hpp"
 #include "tests/engine/cuda/emulated_gpu.hpp"
 #include "tests/engine/cuda/fake_cublas.hpp"
-#include "tests/gpu_check/benchmarks.hpp"
+#include "tests/gpu_check/benchmarks/benchmarks.hpp"
 #include "tests/gpu_check/gpu_heap.hpp"
 #include "tests/gpu_check/tracing.hpp"
 

@@ -15,7 +15,7 @@
 #include "engine/cuda/plugin.hpp"
 #include "profiler/cupti_collector.hpp"
 #include "profiler/forgetting_sink.hpp"
-#include "tests/gpu_check/benchmarks.hpp"
+#include "tests/gpu_check/benchmarks/benchmarks.hpp"
 
 namespace shardscope::engine::testing {
 namespace {

@@ -64,6 +64,58 @@ TEST_F(CuptiCollector, KeepsOneWorkAThreadOnCuptisStack) {
   EXPECT_TRUE(correlation_stack().empty());
 }
 
+TEST_F(CuptiCollector, NamesTheNodesOfAGraphAsTheyAreCapturedAndCopied) {
+  config.graphs = true;
+  auto collector = Collector::start(api, sink, config);
+  ASSERT_TRUE(collector) << to_string(collector.error());
+  (*collector)->begin_work({1, 3, Stage::model_forward, Work::RB});
+  make_graph_node(20);
+  (*collector)->begin_work({1, 3, Stage::update, Work::DP});
+  make_graph_node(21);
+  (*collector)->end_work();
+  make_graph_node(22);  // of nobody's work
+  for (const std::uint64_t node : {20, 21, 22}) make_graph_node(node + 100, node);
+  RecordBuffer buffer;
+  buffer.add(correlation_of(9, to_external_id({1, 8, Stage::model_forward, Work::RB})));
+  for (const std::uint64_t node : {120, 121, 122}) {
+    KernelRecord kernel = kernel_of(9, 2000 + node, 2001 + node);
+    kernel.graph_node = node;
+    buffer.add(kernel);
+  }
+  MemcpyRecord copy;
+  copy.start = 3000;
+  copy.end = 3001;
+  copy.correlation = 9;
+  copy.graph_node = 121;
+  cupti.last = buffer.add(copy).bytes();
+  (*collector)->stop();
+  EXPECT_EQ(cupti.callback, nullptr);
+  const auto& records = sink.activities_seen();
+  ASSERT_EQ(records.size(), 4U);
+  EXPECT_EQ(records[0].stage, Stage::model_forward);
+  EXPECT_EQ(records[1].stage, Stage::update);
+  EXPECT_EQ(records[1].work, Work::DP);
+  EXPECT_EQ(records[2].stage, Stage::model_forward) << "its launch speaks for it";
+  EXPECT_EQ(records[3].stage, Stage::update);
+  for (const ActivityRecord& record : records) {
+    EXPECT_EQ(record.rank, 1);
+    EXPECT_EQ(record.iteration, 8) << "that of the launch, not of the capture";
+  }
+}
+
+TEST_F(CuptiCollector, WatchesGraphsOnlyWhereThereAreSomeAndSaysWhenItCannot) {
+  auto collector = Collector::start(api, sink, config);
+  ASSERT_TRUE(collector);
+  EXPECT_EQ(cupti.callback, nullptr);
+  (*collector)->stop();
+  config.graphs = true;
+  cupti.subscribe_error = kSubscriberTaken;
+  const auto refused = Collector::start(api, sink, config);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what, "another profiler is attached to this process");
+  EXPECT_TRUE(cupti.enabled.empty());
+}
+
 TEST_F(CuptiCollector, SaysThatAnotherProfilerIsAttached) {
   cupti.enable_error = kSubscriberTaken;
   cupti.failing_kind = static_cast<std::uint32_t>(RecordKind::concurrent_kernel);

@@ -193,8 +193,8 @@ TEST(CuptiDecoder, FindsTheCallOfARecordInAnyOrderAndInTheNextBatch) {
 TEST(CuptiDecoder, TellsTheKernelsOfAGraphApartByTheirNodes) {
   const CuptiApi api = walking_api();
   Decoder decoder(api, kEpoch, {});
-  decoder.set_graph_node(501, to_external_id({0, 4, Stage::model_forward, Work::RB}));
-  decoder.set_graph_node(502, to_external_id({0, 4, Stage::update, Work::RB}));
+  decoder.set_graph_node(501, to_external_id({0, 1, Stage::model_forward, Work::RB}));
+  decoder.set_graph_node(502, to_external_id({0, 1, Stage::update, Work::RB}));
   RecordBuffer buffer;
   buffer.add(correlation_of(9, to_external_id({0, 4, Stage::input_dist, Work::RB})));
   for (const std::uint64_t node : {501, 502, 503}) {
@@ -207,6 +207,9 @@ TEST(CuptiDecoder, TellsTheKernelsOfAGraphApartByTheirNodes) {
   EXPECT_EQ(records[0].stage, Stage::model_forward);
   EXPECT_EQ(records[1].stage, Stage::update);
   EXPECT_EQ(records[2].stage, Stage::input_dist) << "a node nobody named: its launch speaks for it";
+  for (const ActivityRecord& record : records) {
+    EXPECT_EQ(record.iteration, 4) << "that of the launch, not of the capture";
+  }
 }
 
 TEST(CuptiDecoder, SkipsUnknownKindsAndCountsThem) {

@@ -31,6 +31,10 @@ struct FakeCupti {
     std::uint64_t external_id = 0;
     std::uint64_t at_ns = 0;
   };
+  int subscribe_error = kSuccess;
+  ResourceCallback callback = nullptr;  ///< of the subscriber
+  void* user = nullptr;
+  std::set<std::uint32_t> callbacks;
   bool records_work = false;  ///< every piece of work launches a kernel
   std::mutex mutex;           ///< of `heard`
   std::vector<Heard> heard;
@@ -113,6 +117,40 @@ inline void fill_fake_correlation(CuptiApi& api) {
   };
 }
 
+inline void fill_fake_graphs(CuptiApi& api) {
+  api.subscribe = [](void** subscriber, ResourceCallback callback, void* user) {
+    if (fake_cupti()->subscribe_error != kSuccess) return fake_cupti()->subscribe_error;
+    fake_cupti()->callback = callback;
+    fake_cupti()->user = user;
+    *subscriber = fake_cupti();
+    return kSuccess;
+  };
+  api.unsubscribe = [](void*) {
+    fake_cupti()->callback = nullptr;
+    return kSuccess;
+  };
+  api.enable_callback = [](std::uint32_t, void*, std::uint32_t, std::uint32_t callback) {
+    fake_cupti()->callbacks.insert(callback);
+    return kSuccess;
+  };
+  // A node's address stands for its number.
+  api.graph_node_id = [](void* node, std::uint64_t* id) {
+    *id = reinterpret_cast<std::uintptr_t>(node);
+    return kSuccess;
+  };
+}
+
+/// As the driver does on the calling thread: a capture makes node `node`; instantiating makes a
+/// copy of `original`.
+inline void make_graph_node(std::uint64_t node, std::uint64_t original = 0) {
+  GraphData graph;
+  graph.node = reinterpret_cast<void*>(node);
+  graph.original_node = reinterpret_cast<void*>(original);
+  const ResourceData data{nullptr, nullptr, &graph};
+  fake_cupti()->callback(fake_cupti()->user, kResourceDomain,
+                         original == 0 ? kGraphNodeCreated : kGraphNodeCloned, &data);
+}
+
 [[nodiscard]] inline CuptiApi fake_cupti_api() {
   CuptiApi api = walking_api();
   api.get_version = [](std::uint32_t* version) {
@@ -146,6 +184,7 @@ inline void fill_fake_correlation(CuptiApi& api) {
     return kSuccess;
   };
   fill_fake_correlation(api);
+  fill_fake_graphs(api);
   api.error_text = [](int, const char** text) {
     *text = "made by the test";
     return kSuccess;

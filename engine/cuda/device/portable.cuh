@@ -7,6 +7,7 @@
 
 #include "engine/assembly.hpp"
 #include "engine/cpu/values.hpp"
+#include "engine/dense/matrix.hpp"
 #include "engine/ops.hpp"
 
 /// The largest block any kernel is launched with, and how many of them a multiprocessor holds at

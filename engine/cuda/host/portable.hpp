@@ -12,6 +12,7 @@
 #include "engine/cpu/values.hpp"
 #include "engine/cuda/host/block.hpp"
 #include "engine/cuda/host/shared_array.hpp"
+#include "engine/dense/matrix.hpp"
 #include "engine/ops.hpp"
 
 #define SHARDSCOPE_KERNEL static inline

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/cuda/cuda_stream.hpp"
 #include "engine/cuda/host/block.hpp"
+#include "engine/cuda/work_memory.hpp"
 
 namespace shardscope::engine::cuda {
 
@@ -20,56 +20,26 @@ inline constexpr std::uint32_t kMostBlocks = 3;
 inline constexpr std::uint32_t kThreadsOfLists = 64;
 inline constexpr std::int32_t kPieceCapacity = 24;
 
-class Work {
+class Work : public WorkMemory {
  public:
-  /// The stream must be a CudaStream.
-  explicit Work(Stream& stream) : stream_(static_cast<CudaStream&>(stream)) {}
-  /// The memory goes when the work has run.
-  ~Work() {
-    for (void* memory : memory_) stream_.free_temporary(memory);
-  }
-  Work(const Work&) = delete;
-  Work& operator=(const Work&) = delete;
-
-  /// `count` elements that hold nothing yet.
-  template <class T>
-  [[nodiscard]] T* scratch(std::int64_t count) {
-    memory_.push_back(stream_.temporary(count * static_cast<std::int64_t>(sizeof(T))));
-    return static_cast<T*>(memory_.back());
-  }
-
-  /// A copy of the values in device memory.
-  template <class T>
-  [[nodiscard]] T* upload(const std::vector<T>& values) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const auto count = static_cast<std::int64_t>(values.size());
-    T* to = scratch<T>(count);
-    stream_.upload(to, values.data(), count * static_cast<std::int64_t>(sizeof(T)));
-    return to;
-  }
+  using WorkMemory::WorkMemory;
 
   template <class... Parameters, class... Arguments>
   void launch(const Grid& grid, void (*kernel)(Parameters...), const Arguments&... arguments) {
-    if (!stream_.status()) return;
-    if (!stream_.call(kernel, grid.y, static_cast<Parameters>(arguments)...)) return;
+    if (!runs(kernel, grid.y, static_cast<Parameters>(arguments)...)) return;
     const auto call = [kernel, ... values = static_cast<Parameters>(arguments)] {
       kernel(values...);
     };
-    stream_.enqueue_kernel([grid, call] {
+    stream().enqueue_kernel([grid, call] {
       host::run_grid(
           grid, [](const void* given) { (*static_cast<const decltype(call)*>(given))(); }, &call);
     });
   }
 
-  void clear(void* to, std::int64_t bytes, int value = 0) { stream_.clear(to, bytes, value); }
-  /// See CudaStream.
-  [[nodiscard]] std::int64_t room(std::int64_t count) { return stream_.room(count); }
-  [[nodiscard]] bool is_padded() const { return stream_.is_padded(); }
-
   /// out[n] = in[0] + ... + in[n - 1].
   void exclusive_sum(const std::int64_t* in, std::int64_t* out, std::int64_t count) {
-    if (!stream_.status() || !stream_.call(in, out, count)) return;
-    stream_.enqueue_kernel(
+    if (!runs(in, out, count)) return;
+    stream().enqueue_kernel(
         [in, out, count] { std::exclusive_scan(in, in + count, out, std::int64_t{0}); });
   }
 
@@ -77,10 +47,8 @@ class Work {
   template <class Word>
   void sort_pairs(const Word* keys, Word* sorted_keys, const std::uint32_t* values,
                   std::uint32_t* sorted_values, std::int64_t count, int bits) {
-    if (!stream_.status() || !stream_.call(keys, sorted_keys, values, sorted_values, count, bits)) {
-      return;
-    }
-    stream_.enqueue_kernel([=] {
+    if (!runs(keys, sorted_keys, values, sorted_values, count, bits)) return;
+    stream().enqueue_kernel([=] {
       const auto digits = [keys, bits](std::int64_t n) {
         const int unread = static_cast<int>(8 * sizeof(Word)) - bits;
         return static_cast<Word>(keys[n] << unread);
@@ -95,10 +63,6 @@ class Work {
       }
     });
   }
-
- private:
-  CudaStream& stream_;
-  std::vector<void*> memory_;
 };
 
 }  // namespace shardscope::engine::cuda

@@ -10,12 +10,6 @@ inline constexpr std::int64_t kRowsOfPart = 64;
 /// Largest block of loss_sum_kernel; a power of two, as the blocks are.
 inline constexpr std::uint32_t kLossThreads = 256;
 
-/// A matrix of the dense part.
-struct DenseView {
-  float* data = nullptr;
-  std::int64_t stride = 0;
-};
-
 /// Dot interaction: vectors of a sample lie side by side in its row of x0.
 struct DotCall {
   const float* x0 = nullptr;
@@ -39,7 +33,7 @@ struct LossCall {
   float share = 0;  ///< 1 / global batch
 };
 
-SHARDSCOPE_KERNEL void add_bias_kernel(DenseView values, const float* bias, std::int64_t samples,
+SHARDSCOPE_KERNEL void add_bias_kernel(Matrix values, const float* bias, std::int64_t samples,
                                        std::int32_t width, bool relu) {
   const RowGroup group = row_group(width, 1);
   for (std::int64_t s = group.first; s < samples; s += group.step) {
@@ -51,24 +45,23 @@ SHARDSCOPE_KERNEL void add_bias_kernel(DenseView values, const float* bias, std:
   }
 }
 
-SHARDSCOPE_KERNEL void relu_backward_kernel(const float* output, std::int64_t output_stride,
-                                            DenseView gradient, std::int64_t samples,
-                                            std::int32_t width) {
+SHARDSCOPE_KERNEL void relu_backward_kernel(ConstMatrix output, Matrix gradient,
+                                            std::int64_t samples, std::int32_t width) {
   const RowGroup group = row_group(width, 1);
   for (std::int64_t s = group.first; s < samples; s += group.step) {
     float* row = gradient.data + s * gradient.stride;
     for (std::int64_t c = group.lane; c < width; c += group.lanes) {
-      if (!(output[s * output_stride + c] > 0)) row[c] = 0;
+      if (!(output.data[s * output.stride + c] > 0)) row[c] = 0;
     }
   }
 }
 
-SHARDSCOPE_KERNEL void copy_rows_kernel(const float* from, std::int64_t from_stride, DenseView to,
-                                        std::int64_t samples, std::int32_t width) {
+SHARDSCOPE_KERNEL void copy_rows_kernel(ConstMatrix from, Matrix to, std::int64_t samples,
+                                        std::int32_t width) {
   const RowGroup group = row_group(width, 1);
   for (std::int64_t s = group.first; s < samples; s += group.step) {
     for (std::int64_t c = group.lane; c < width; c += group.lanes) {
-      to.data[s * to.stride + c] = from[s * from_stride + c];
+      to.data[s * to.stride + c] = from.data[s * from.stride + c];
     }
   }
 }
@@ -78,17 +71,17 @@ SHARDSCOPE_KERNEL void add_values_kernel(const float* from, float* to, std::int6
 }
 
 /// part[p][c]: column c of rows [p * kRowsOfPart, (p + 1) * kRowsOfPart), added in order.
-SHARDSCOPE_KERNEL void column_parts_kernel(const float* values, std::int64_t stride,
-                                           std::int64_t samples, std::int64_t width, float* part) {
+SHARDSCOPE_KERNEL void column_parts_kernel(ConstMatrix values, std::int64_t samples,
+                                           std::int64_t width, float* part) {
   const std::int64_t parts = (samples + kRowsOfPart - 1) / kRowsOfPart;
   for (std::int64_t n = thread_index(); n < parts * width; n += thread_count()) {
     const std::int64_t p = n / width;
     const std::int64_t c = n - p * width;
     const std::int64_t left = samples - p * kRowsOfPart;
     const std::int64_t rows = left < kRowsOfPart ? left : kRowsOfPart;
-    const float* from = values + p * kRowsOfPart * stride + c;
+    const float* from = values.data + p * kRowsOfPart * values.stride + c;
     float sum = 0;
-    for (std::int64_t r = 0; r < rows; ++r) sum += from[r * stride];
+    for (std::int64_t r = 0; r < rows; ++r) sum += from[r * values.stride];
     part[n] = sum;
   }
 }

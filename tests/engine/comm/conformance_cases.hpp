@@ -441,7 +441,7 @@ TEST_P(CommunicatorConformance, PeersOfADomainWriteIntoEachOthersWindows) {
         });
         window->wrote(rank.stream(), peer, kPart * 8);
       }
-      window->fence(rank.stream());
+      window->fence(rank.stream(), (peers - 1) * kPart * 8);
       rank.settle();
       EXPECT_EQ(window->peer_bytes(0), bytes);
       for (std::int32_t peer = 0; peer < peers; ++peer) {

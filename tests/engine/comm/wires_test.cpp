@@ -184,7 +184,7 @@ TEST(Wires, WritesIntoAPeersWindowArriveWithTheFence) {
       std::vector<std::byte> buffer(100);
       PeerWindow* window = comm->peer_window();
       window->publish(*stream, buffer.data(), 100);
-      window->fence(*stream);
+      window->fence(*stream, 0);
       stream->synchronize(stream->record());
       for (int round = 0; round < 3; ++round) {
         // Only rank 0 writes, 20 ms worth of bytes; both pass the fence when they have arrived.
@@ -192,11 +192,11 @@ TEST(Wires, WritesIntoAPeersWindowArriveWithTheFence) {
           wrote_at_ns = now_ns();
           window->wrote(*stream, 1, 20'000);
         }
-        window->fence(*stream);
+        window->fence(*stream, 0);
         stream->synchronize(stream->record());
         EXPECT_GE(now_ns() - wrote_at_ns, 20 * kMs);
         const std::int64_t held_back_ns = comm->times().wire_ns;
-        window->fence(*stream);
+        window->fence(*stream, 0);
         stream->synchronize(stream->record());
         EXPECT_EQ(comm->times().wire_ns, held_back_ns);  // nothing was written since
       }

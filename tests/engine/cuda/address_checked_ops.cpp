@@ -89,6 +89,7 @@ void check(const SegmentReduce& call) {
   require("segment_reduce", "gradients", call.gradients, kSomewhere);
   require("segment_reduce", "row_offset", call.row_offset, kSomewhere);
   require("segment_reduce", "out", call.out, kSomewhere);
+  require("segment_reduce", "square_sum", call.square_sum, kSomewhere);
 }
 void check(const SquareSum& call) {
   require("square_sum", "gradients", call.gradients, kSomewhere);

@@ -14,6 +14,7 @@
 
 #include "profiler/clock.hpp"
 #include "tests/engine/cuda/address_checked_ops.hpp"
+#include "tests/engine/cuda/emulated_graph.hpp"
 #include "tests/engine/cuda/fake_cublas.hpp"
 #include "tests/engine/cuda/fake_nccl.hpp"
 
@@ -23,22 +24,9 @@ namespace {
 constexpr int kEmulatedGpus = 8;
 constexpr std::size_t kMemoryAlignment = 256;
 
-struct EmulatedEvent {
-  Stream* stream = nullptr;
-  Event event;
-  std::atomic<std::int64_t> ns{0};
-};
-
-/// What was enqueued while a stream was captured. Memory of the capture lasts as long.
-struct EmulatedGraph {
-  std::vector<Task> tasks;
-  std::vector<void*> memory;
-  ~EmulatedGraph();
-};
-using SharedGraph = std::shared_ptr<EmulatedGraph>;
-
 /// As the runtime says of calls that wait or allocate in a thread that captures.
 constexpr int kCaptureUnsupported = 900;
+constexpr int kCaptureUnjoined = 904;
 thread_local int captures = 0;
 
 /// What is open, by address. One machine a process: the runtime's functions carry no state.
@@ -83,9 +71,23 @@ SharedGraph graph_of(NativeStream stream) {
   return found == state().captured.end() ? nullptr : found->second;
 }
 
+/// The stream goes into the capture that the event was recorded in.
+int join_capture(NativeStream stream, const EmulatedEvent& event) {
+  const SharedGraph graph = event.captured;
+  if (graph->has_ended()) return kCaptureUnsupported;
+  {
+    const std::lock_guard lock(state().mutex);
+    SharedGraph& own = state().captured[stream];
+    if (own != nullptr && own != graph) return kCaptureUnsupported;
+    own = graph;
+  }
+  graph->wait(stream, event);
+  return error_of("wait_event");
+}
+
 void put(NativeStream stream, const Task& task) {
   if (const SharedGraph graph = graph_of(stream)) {
-    graph->tasks.push_back(task);
+    graph->add(stream, task);
   } else {
     stream_of(stream).enqueue(task);
   }
@@ -109,12 +111,6 @@ int emulated_allocate(void** memory, std::size_t bytes, int /*device*/) {
   ++state().open;
   *memory = at;
   return kCudaSuccess;
-}
-
-int emulated_free(void* memory);
-
-EmulatedGraph::~EmulatedGraph() {
-  for (void* at : memory) emulated_free(at);
 }
 
 int emulated_free(void* memory) {
@@ -164,7 +160,7 @@ void fill_device(RuntimeApi& api) {
     return kCudaSuccess;
   };
   api.can_access_peer = [](int* can, int, int) {
-    *can = 1;
+    *can = error_of("can_access_peer") == kCudaSuccess ? 1 : 0;
     return kCudaSuccess;
   };
   api.enable_peer_access = [](int) { return kCudaSuccess; };
@@ -202,7 +198,9 @@ void fill_memory(RuntimeApi& api) {
     const int error = emulated_allocate(memory, bytes, 0);
     const SharedGraph graph = graph_of(stream);
     if (error == kCudaSuccess) count_temporary(*memory, static_cast<std::int64_t>(bytes));
-    if (error == kCudaSuccess && graph) graph->memory.push_back(*memory);
+    if (error == kCudaSuccess && graph) {
+      graph->own(std::shared_ptr<void>(*memory, [](void* at) { emulated_free(at); }));
+    }
     return error;
   };
   api.free_async = [](void* memory, NativeStream stream) {
@@ -233,8 +231,10 @@ void fill_streams(RuntimeApi& api) {
     return kCudaSuccess;
   };
   api.wait_event = [](NativeStream stream, NativeEvent event) {
+    auto* awaited = static_cast<EmulatedEvent*>(event);
+    if (awaited->captured != nullptr) return join_capture(stream, *awaited);
     if (graph_of(stream)) return kCaptureUnsupported;
-    stream_of(stream).wait(static_cast<EmulatedEvent*>(event)->event);
+    if (awaited->stream != nullptr) stream_of(stream).wait(awaited->event);
     return error_of("wait_event");
   };
   api.host_function = [](NativeStream stream, void (*function)(void*), void* argument) {
@@ -252,12 +252,19 @@ void fill_streams(RuntimeApi& api) {
     return kCudaSuccess;
   };
   api.record_event = [](NativeEvent event, NativeStream stream) {
-    if (graph_of(stream)) return kCaptureUnsupported;
     auto* recorded = static_cast<EmulatedEvent*>(event);
-    stream_of(stream).enqueue([recorded] { recorded->ns = steady_ns(); });
-    recorded->stream = &stream_of(stream);
-    recorded->event = recorded->stream->record();
+    if (const SharedGraph graph = graph_of(stream)) {
+      graph->record(stream, graph, *recorded);
+      return error_of("record_event");
+    }
+    record_on(stream_of(stream), *recorded);
     return error_of("record_event");
+  };
+  api.record_event_outside = [](NativeEvent event, NativeStream stream) {
+    const SharedGraph graph = graph_of(stream);
+    if (graph == nullptr) return kCaptureUnsupported;
+    graph->add_outside(stream, *static_cast<EmulatedEvent*>(event));
+    return error_of("record_event_outside");
   };
   api.query_event = [](NativeEvent) { return kCudaSuccess; };
   api.synchronize_event = [](NativeEvent event) {
@@ -277,7 +284,7 @@ void fill_graphs(RuntimeApi& api) {
   api.begin_capture = [](NativeStream stream) {
     if (const int error = error_of("begin_capture"); error != kCudaSuccess) return error;
     const std::lock_guard lock(state().mutex);
-    state().captured[stream] = std::make_shared<EmulatedGraph>();
+    state().captured[stream] = std::make_shared<EmulatedGraph>(stream);
     ++captures;
     return kCudaSuccess;
   };
@@ -287,8 +294,9 @@ void fill_graphs(RuntimeApi& api) {
     --captures;
     {
       const std::lock_guard lock(state().mutex);
-      state().captured.erase(stream);
+      std::erase_if(state().captured, [&](const auto& one) { return one.second == captured; });
     }
+    if (!captured->end(stream)) return kCaptureUnjoined;
     *graph = new SharedGraph(captured);
     count(1);
     return error_of("end_capture");
@@ -300,9 +308,7 @@ void fill_graphs(RuntimeApi& api) {
     return kCudaSuccess;
   };
   api.launch_graph = [](NativeGraph executable, NativeStream stream) {
-    for (const Task& task : (*static_cast<SharedGraph*>(executable))->tasks) {
-      stream_of(stream).enqueue(task);
-    }
+    (*static_cast<SharedGraph*>(executable))->launch(stream_of(stream));
     return error_of("launch_graph");
   };
   api.destroy_graph = api.destroy_executable = [](NativeGraph graph) {
@@ -325,6 +331,14 @@ void set_emulated_error(const char* function, int error) {
 
 void enqueue_emulated(NativeStream stream, const Task& task) {
   put(stream, task);
+}
+
+void enqueue_in_order(NativeStream stream, const Task& task) {
+  graph_of(stream)->add_in_order(stream, task);
+}
+
+bool is_captured(NativeStream stream) {
+  return graph_of(stream) != nullptr;
 }
 
 void set_emulated_memory(std::int64_t bytes) {

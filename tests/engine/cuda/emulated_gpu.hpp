@@ -21,6 +21,11 @@ void set_emulated_error(const char* function, int error);
 
 /// Enqueues work of a library on a stream of the runtime, or into its capture.
 void enqueue_emulated(NativeStream stream, const Task& task);
+/// Into its capture, behind everything that was enqueued there so: work that peers wait for, in the
+/// same order on all.
+void enqueue_in_order(NativeStream stream, const Task& task);
+/// The calling thread's work on the stream goes into a graph.
+[[nodiscard]] bool is_captured(NativeStream stream);
 
 /// Memory a GPU has.
 void set_emulated_memory(std::int64_t bytes);

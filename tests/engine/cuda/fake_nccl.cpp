@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/stream.hpp"
+#include "tests/engine/cuda/emulated_gpu.hpp"
 
 namespace shardscope::engine::cuda {
 namespace {
@@ -119,15 +120,28 @@ int add_transfer(NcclComm comm, void* stream, const FakeTransfer& transfer) {
   return kNcclSuccess;
 }
 
+/// Of graphs: every launch runs them.
+std::deque<FakeGroup>& captured_groups() {
+  static std::deque<FakeGroup> groups;
+  return groups;
+}
+
 int end_group() {
   if (--group_depth > 0) return kNcclSuccess;
   for (FakeGroup& group : open_groups) {
-    Stream& stream = *group.stream;
-    auto* work = new FakeGroup(std::move(group));
-    stream.enqueue([work] {
-      run_group(*work);
-      delete work;
-    });
+    Stream* stream = group.stream;
+    FakeGroup* work = nullptr;
+    if (is_captured(stream)) {
+      const std::lock_guard lock(registry_mutex);
+      work = &captured_groups().emplace_back(std::move(group));
+      enqueue_in_order(stream, [work] { run_group(*work); });
+    } else {
+      work = new FakeGroup(std::move(group));
+      stream->enqueue([work] {
+        run_group(*work);
+        delete work;
+      });
+    }
     ++fake_nccl_faults().groups;
   }
   open_groups.clear();
@@ -233,6 +247,7 @@ NcclPort fake_nccl_port() {
     return std::calloc(1, static_cast<std::size_t>(bytes));
   };
   port.free = [](void* memory) { std::free(memory); };
+  port.peer_access = true;
   return port;
 }
 

@@ -14,17 +14,20 @@ namespace {
 TEST(CudaSegmentReduce, EqualsTheCpuDeviceWhileRunsAreShort) {
   expect_equal_on_both(30, [](Ops& ops, Stream& stream, Random& random, Transcript& transcript) {
     std::deque<GradientCase> cases;
-    std::deque<std::vector<float>> outs;
+    std::deque<std::vector<float>> outs, squares;
     std::vector<SegmentReduce> calls;
     for (std::int64_t n = random.between(1, 3); n > 0; --n) {
       const GradientCase& gradients = cases.emplace_back(random, false);
       outs.emplace_back(static_cast<std::size_t>(gradients.unique * gradients.width), -1.0F);
       calls.push_back(gradients.call());
       calls.back().out = outs.back().data();
+      squares.emplace_back(static_cast<std::size_t>(gradients.unique), -1.0F);
+      if (random.chance(0.5)) calls.back().square_sum = squares.back().data();
     }
     ops.segment_reduce(stream, calls);
     finish(stream);
     for (const auto& out : outs) transcript.add(out);
+    for (const auto& sums : squares) transcript.add(sums);
   });
 }
 

@@ -30,7 +30,7 @@ Implementation nccl_on_threads() {
   Implementation implementation;
   implementation.name = "nccl";
   implementation.streams_run_at_once = true;
-  implementation.offers_peer_window = false;
+  implementation.offers_peer_window = true;
   implementation.make = [](const Topology& topology, std::int32_t channels,
                            std::chrono::nanoseconds deadline) {
     auto fabric =
@@ -100,6 +100,28 @@ TEST_F(NcclFaults, MismatchedSizesNeverReachNccl) {
   });
   EXPECT_LE(faults.groups - before, 1) << "the second rank saw it before it enqueued";
   expect_error_naming(ranks, {"rank 0 sends 4 bytes to rank 1", "expects 8"});
+}
+
+TEST_F(NcclFaults, GraphsAreLaunchedByAllRanksOrNone) {
+  Ranks ranks(nccl_on_threads(), topology_of(1, 4, 4));
+  std::atomic<int> agreed{0};
+  ranks.run([&](Rank& rank) {
+    for (int turn = 0; turn < 200; ++turn) {
+      const bool all = rank.comm().agree_on_graph(turn % 5 != rank.rank);
+      EXPECT_EQ(all, turn % 5 == 4) << turn;
+      agreed += all ? 1 : 0;
+    }
+  });
+  EXPECT_EQ(agreed, 4 * 40);
+}
+
+TEST_F(NcclFaults, ARankThatDoesNotComeToTheLaunchOfAGraphIsNamed) {
+  Ranks ranks(nccl_on_threads(), topology_of(1, 2, 2), 1, std::chrono::milliseconds(120));
+  ranks.run([](Rank& rank) {
+    if (rank.rank != 0) return;
+    EXPECT_FALSE(rank.comm().agree_on_graph(true));
+  });
+  expect_error_naming(ranks, {"rank 1", "did not come to the launch of a graph", "0.12 s"});
 }
 
 TEST_F(NcclFaults, AFailedStartIsAnError) {
