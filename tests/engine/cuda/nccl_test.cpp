@@ -124,6 +124,19 @@ TEST_F(NcclFaults, ARankThatDoesNotComeToTheLaunchOfAGraphIsNamed) {
   expect_error_naming(ranks, {"rank 1", "did not come to the launch of a graph", "0.12 s"});
 }
 
+TEST_F(NcclFaults, AGraphThatARankDoesNotFinishEndsAtTheDeadlineNamingItsStages) {
+  Ranks ranks(nccl_on_threads(), topology_of(1, 2, 2), 1, std::chrono::milliseconds(120));
+  ranks.run([](Rank& rank) {
+    if (rank.rank == 1) {
+      rank.stream().enqueue([] { std::this_thread::sleep_for(std::chrono::milliseconds(400)); });
+    }
+    rank.comm().set_label("RB model_forward to DP update");
+    rank.comm().launched_graph(rank.stream());
+    rank.settle();
+  });
+  expect_error_naming(ranks, {"did not finish", "rank 1", "RB model_forward to DP update"});
+}
+
 TEST_F(NcclFaults, AFailedStartIsAnError) {
   faults.init_error = 5;
   const auto fabric = cuda::NcclFabric::create(topology_of(1, 2, 2), 1, {}, cuda::fake_nccl_port());

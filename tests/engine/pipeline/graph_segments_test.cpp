@@ -8,19 +8,19 @@
 namespace shardscope::engine {
 namespace {
 
-constexpr SchedulePresence kAll{true, true, true, true};
+constexpr SchedulePresence kAllWorks{true, true, true, true};
 
-using Holds = std::function<bool(const ScheduleStep&)>;
+using StepFilter = std::function<bool(const ScheduleStep&)>;
 
-std::vector<GraphSegment> cut(ScheduleKind kind, const SchedulePresence& presence,
-                              const Holds& holds) {
+std::vector<GraphSegment> segments_of(ScheduleKind kind, const SchedulePresence& presence,
+                              const StepFilter& holds) {
   const Schedule schedule = make_schedule(kind, presence);
   std::vector<bool> list;
   for (const ScheduleStep& step : schedule.steps) list.push_back(holds(step));
   return graph_segments(schedule, list);
 }
 
-std::size_t graphs(const std::vector<GraphSegment>& segments) {
+std::size_t graph_count(const std::vector<GraphSegment>& segments) {
   std::size_t count = 0;
   for (const GraphSegment& segment : segments) count += segment.graph ? 1 : 0;
   return count;
@@ -40,9 +40,9 @@ bool counts_of_ub_stay_outside(const ScheduleStep& step) {
 
 TEST(GraphSegments, AreOneFromModelForwardToUpdateWhereAllSizesAreFixed) {
   for (const ScheduleKind kind : {ScheduleKind::serial, ScheduleKind::intra, ScheduleKind::inter}) {
-    const auto segments = cut(kind, {true, true, false, true}, input_dist_stays_outside);
+    const auto segments = segments_of(kind, {true, true, false, true}, input_dist_stays_outside);
     EXPECT_EQ(segments.size(), 2U) << to_string(kind);
-    EXPECT_EQ(graphs(segments), 1U) << to_string(kind);
+    EXPECT_EQ(graph_count(segments), 1U) << to_string(kind);
     const std::size_t streams = kind == ScheduleKind::serial ? 1 : 3;
     for (const GraphSegment& segment : segments) {
       if (segment.graph) {
@@ -53,13 +53,13 @@ TEST(GraphSegments, AreOneFromModelForwardToUpdateWhereAllSizesAreFixed) {
 }
 
 TEST(GraphSegments, HoldEveryStepOnceAndInOrder) {
-  for (const Holds& holds : {Holds(input_dist_stays_outside), Holds(exchanges_stay_outside),
-                             Holds(counts_of_ub_stay_outside)}) {
+  for (const StepFilter& holds : {StepFilter(input_dist_stays_outside), StepFilter(exchanges_stay_outside),
+                             StepFilter(counts_of_ub_stay_outside)}) {
     for (const ScheduleKind kind :
          {ScheduleKind::serial, ScheduleKind::intra, ScheduleKind::inter}) {
-      const Schedule schedule = make_schedule(kind, kAll);
+      const Schedule schedule = make_schedule(kind, kAllWorks);
       std::size_t next = 0;
-      for (const GraphSegment& segment : cut(kind, kAll, holds)) {
+      for (const GraphSegment& segment : segments_of(kind, kAllWorks, holds)) {
         EXPECT_EQ(segment.first, next);
         next += segment.count;
         for (std::size_t i = segment.first; i < next; ++i) {
@@ -74,9 +74,9 @@ TEST(GraphSegments, HoldEveryStepOnceAndInOrder) {
 // What overlaps an exchange without graphs starts before it has ended with them, too.
 TEST(GraphSegments, NeverWaitForAnExchangeThatTheirFirstStepDoesNotWaitFor) {
   for (const ScheduleKind kind : {ScheduleKind::intra, ScheduleKind::inter}) {
-    const Schedule schedule = make_schedule(kind, kAll);
+    const Schedule schedule = make_schedule(kind, kAllWorks);
     const auto holds = [&](std::size_t i) { return exchanges_stay_outside(schedule.steps[i]); };
-    for (const GraphSegment& segment : cut(kind, kAll, exchanges_stay_outside)) {
+    for (const GraphSegment& segment : segments_of(kind, kAllWorks, exchanges_stay_outside)) {
       if (!segment.graph) continue;
       const auto awaits = [&](std::size_t step, std::size_t exchange) {
         // By its waits and by its stream, step by step.
@@ -106,10 +106,10 @@ TEST(GraphSegments, NeverWaitForAnExchangeThatTheirFirstStepDoesNotWaitFor) {
 }
 
 TEST(GraphSegments, AreSplitAtWhatNoGraphHolds) {
-  const auto serial = cut(ScheduleKind::serial, kAll, exchanges_stay_outside);
-  EXPECT_EQ(graphs(serial), 4U) << "lookups, dense part, reduction, update";
-  const auto intra = cut(ScheduleKind::intra, kAll, counts_of_ub_stay_outside);
-  EXPECT_LT(graphs(intra), graphs(cut(ScheduleKind::intra, kAll, exchanges_stay_outside)));
+  const auto serial = segments_of(ScheduleKind::serial, kAllWorks, exchanges_stay_outside);
+  EXPECT_EQ(graph_count(serial), 4U) << "lookups, dense part, reduction, update";
+  const auto intra = segments_of(ScheduleKind::intra, kAllWorks, counts_of_ub_stay_outside);
+  EXPECT_LT(graph_count(intra), graph_count(segments_of(ScheduleKind::intra, kAllWorks, exchanges_stay_outside)));
 }
 
 }  // namespace
