@@ -23,6 +23,15 @@ string(SUBSTRING ${SHARDSCOPE_CUDA_BUILD_ID} 0 16 SHARDSCOPE_CUDA_BUILD_ID)
 find_program(SHARDSCOPE_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH
   PATHS /usr/local/cuda/bin /opt/cuda/bin)
 
+# The toolkit's own header checks the records that are read without it.
+get_filename_component(shardscope_toolkit "${SHARDSCOPE_NVCC}" DIRECTORY)
+get_filename_component(shardscope_toolkit "${shardscope_toolkit}" DIRECTORY)
+if(EXISTS ${shardscope_toolkit}/include/cupti.h)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/profiler/cupti_layout.cpp PROPERTIES
+    COMPILE_OPTIONS "-isystem;${shardscope_toolkit}/include"
+    SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
+
 # shardscope_cuda_plugin(): the target, or one line that says why there is none.
 function(shardscope_cuda_plugin)
   if(SHARDSCOPE_SANITIZE)
