@@ -168,7 +168,8 @@ function(shardscope_cuda_host)
     ${folder}/cuda/invariance_test.cpp ${folder}/cpu/kernel_cases.cpp
     ${folder}/cpu/gradient_cases.cpp ${folder}/pipeline/cases.cpp
     ${folder}/pipeline/reference.cpp ${folder}/pipeline/run_case.cpp
-    ${folder}/cuda/emulated_gpu.cpp ${folder}/cuda/address_checked_ops.cpp
+    ${folder}/cuda/emulated_gpu.cpp ${folder}/cuda/emulated_graph.cpp
+    ${folder}/cuda/address_checked_ops.cpp
     ${folder}/cuda/fake_cublas.cpp ${folder}/cuda/fake_nccl.cpp)
   add_library(shardscope_cuda_tests OBJECT ${shared})
   set_target_properties(shardscope_cuda_tests PROPERTIES UNITY_BUILD OFF)

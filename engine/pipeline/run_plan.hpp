@@ -42,8 +42,8 @@ struct RunPlan {
   BoundDecay decay;  ///< of the bounds of the layout's codecs
   Fault fault = Fault::none;
   std::function<std::unique_ptr<Communicator>(std::unique_ptr<Communicator>)> wrap_communicator;
-  bool peer_writes = false;      ///< ranks of a domain write into each other's buffers where they can
-  Device* device = nullptr;      ///< null: the cpu device
+  bool peer_writes = false;  ///< ranks of a domain write into each other's buffers where they can
+  Device* device = nullptr;  ///< null: the cpu device
   WorkTracer* tracer = nullptr;  ///< null: nobody hears of the ranks' steps
 
   [[nodiscard]] std::int32_t ranks() const { return topology.ranks(); }

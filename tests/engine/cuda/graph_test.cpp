@@ -224,6 +224,9 @@ TEST(RankGraphs, AreOneAnIterationWhereExchangesHaveFixedSizesAndLearnTheSame) {
   const app::Inputs inputs = app::small_inputs(2);
   Layout layout = app::mixed_layout(inputs);
   layout.tables[2] = layout.tables[0];  // DP, RB, DP
+  layout.tables[1].row_shards = 2;      // without column cuts no sums of squares travel
+  layout.tables[1].column_cuts = {0, 8};
+  layout.tables[1].owners = {1, 0};
   for (const ScheduleKind kind : {ScheduleKind::serial, ScheduleKind::intra, ScheduleKind::inter}) {
     const GraphRun off = run_on_gpus(inputs, layout, kind, false);
     const GraphRun on = run_on_gpus(inputs, layout, kind, true);

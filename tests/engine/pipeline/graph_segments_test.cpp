@@ -13,7 +13,7 @@ constexpr SchedulePresence kAllWorks{true, true, true, true};
 using StepFilter = std::function<bool(const ScheduleStep&)>;
 
 std::vector<GraphSegment> segments_of(ScheduleKind kind, const SchedulePresence& presence,
-                              const StepFilter& holds) {
+                                      const StepFilter& holds) {
   const Schedule schedule = make_schedule(kind, presence);
   std::vector<bool> list;
   for (const ScheduleStep& step : schedule.steps) list.push_back(holds(step));
@@ -53,8 +53,9 @@ TEST(GraphSegments, AreOneFromModelForwardToUpdateWhereAllSizesAreFixed) {
 }
 
 TEST(GraphSegments, HoldEveryStepOnceAndInOrder) {
-  for (const StepFilter& holds : {StepFilter(input_dist_stays_outside), StepFilter(exchanges_stay_outside),
-                             StepFilter(counts_of_ub_stay_outside)}) {
+  for (const StepFilter& holds :
+       {StepFilter(input_dist_stays_outside), StepFilter(exchanges_stay_outside),
+        StepFilter(counts_of_ub_stay_outside)}) {
     for (const ScheduleKind kind :
          {ScheduleKind::serial, ScheduleKind::intra, ScheduleKind::inter}) {
       const Schedule schedule = make_schedule(kind, kAllWorks);
@@ -109,7 +110,8 @@ TEST(GraphSegments, AreSplitAtWhatNoGraphHolds) {
   const auto serial = segments_of(ScheduleKind::serial, kAllWorks, exchanges_stay_outside);
   EXPECT_EQ(graph_count(serial), 4U) << "lookups, dense part, reduction, update";
   const auto intra = segments_of(ScheduleKind::intra, kAllWorks, counts_of_ub_stay_outside);
-  EXPECT_LT(graph_count(intra), graph_count(segments_of(ScheduleKind::intra, kAllWorks, exchanges_stay_outside)));
+  EXPECT_LT(graph_count(intra),
+            graph_count(segments_of(ScheduleKind::intra, kAllWorks, exchanges_stay_outside)));
 }
 
 }  // namespace
