@@ -30,14 +30,15 @@ class TorchrecWriter {
     }
     JsonValue::Object modules;
     for (std::size_t t = 0; t < workload_.tables.size(); ++t) {
-      const auto [module, table] = names_of(t);
+      const auto names = names_of(t);
+      const std::string& module = names.first;
       auto found = std::find_if(modules.begin(), modules.end(),
                                 [&](const auto& field) { return field.first == module; });
       if (found == modules.end()) {
         modules.emplace_back(module, JsonValue::Object{});
         found = std::prev(modules.end());
       }
-      std::get<JsonValue::Object>(found->second.data).emplace_back(table, entry(t));
+      std::get<JsonValue::Object>(found->second.data).emplace_back(names.second, entry(t));
     }
     out_.json =
         write_json(JsonValue(JsonValue::Object{{"plan", JsonValue(std::move(modules))}})) + "\n";
