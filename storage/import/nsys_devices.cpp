@@ -6,9 +6,9 @@
 namespace shardscope::storage {
 namespace {
 
-constexpr int kProcessShift = 24;         ///< of a globalTid: process above, thread below
-constexpr std::size_t kMostDevices = 64;  ///< of a process: every range is kept for each
-constexpr std::size_t kLeastShare = 10;   ///< a tenth of the busiest device's pieces of work
+constexpr int kProcessShift = 24;             ///< of a globalTid: process above, thread below
+constexpr std::size_t kMostProcessGpus = 64;  ///< of a process: every range is kept for each
+constexpr std::size_t kLeastGpuShare = 10;    ///< a tenth of the busiest device's pieces of work
 
 void append_work(RankTrace& from, RankTrace& to) {
   for (GpuWork& work : from.work) {
@@ -18,7 +18,8 @@ void append_work(RankTrace& from, RankTrace& to) {
   to.events += from.events;
 }
 
-void add(RankTrace& trace, std::vector<CpuRange>& list, CpuRange range, const std::string& name) {
+void add_range_to(RankTrace& trace, std::vector<CpuRange>& list, CpuRange range,
+                  const std::string& name) {
   range.name = trace.names.id(name);
   ++trace.events;
   list.push_back(range);
@@ -42,8 +43,8 @@ void NsysDevices::settle() {
     std::size_t kept = 0;
     for (auto it = devices.begin(); it != devices.end();) {
       const bool little =
-          it != busiest && (++kept >= kMostDevices ||
-                            it->second.work.size() * kLeastShare < busiest->second.work.size());
+          it != busiest && (++kept >= kMostProcessGpus ||
+                            it->second.work.size() * kLeastGpuShare < busiest->second.work.size());
       if (little) append_work(it->second, busiest->second);
       it = little ? devices.erase(it) : std::next(it);
     }
@@ -77,7 +78,7 @@ void NsysDevices::add_call(std::int64_t global_tid, const CpuRange& call, const 
     trace = &process->devices.at(found->second);
     process->by_thread[call.thread].insert(found->second);
   }
-  add(*trace, trace->calls, call, name);
+  add_range_to(*trace, trace->calls, call, name);
 }
 
 void NsysDevices::add_range(std::int64_t global_tid, const CpuRange& range,
@@ -87,7 +88,7 @@ void NsysDevices::add_range(std::int64_t global_tid, const CpuRange& range,
   const auto own = process->by_thread.find(range.thread);
   for (auto& [device, trace] : process->devices) {
     if (own != process->by_thread.end() && !own->second.contains(device)) continue;
-    add(trace, trace.ranges, range, name);
+    add_range_to(trace, trace.ranges, range, name);
   }
 }
 
