@@ -306,7 +306,9 @@ void CudaStream::wait(const Event& event) {
 
 void CudaStream::synchronize(const Event& event) {
   auto* other = static_cast<CudaStream*>(static_cast<Stream*>(event.state));
-  if (other == nullptr || leaves_graph()) return;
+  if (other == nullptr) return;
+  // In a direct turn it may be the wait of a first time (memory that grows): the capture will show.
+  if (in_graph()) return graph_->give_up();
   check(runtime_.synchronize_event(other->recorded_[event.sequence % kEvents].event),
         "cudaEventSynchronize");
 }
