@@ -74,6 +74,8 @@ void complete_buffer(void* /*context*/, std::uint32_t /*stream*/, std::uint8_t* 
 /// What the calling thread's calls belong to; 0: nothing.
 thread_local std::uint64_t working_on = 0;
 
+}  // namespace
+
 /// Nodes of graphs, named as they are made: by whoever captures them, and in the executable graph,
 /// whose nodes are copies with numbers of their own. No lock is held while CUPTI is called.
 class GraphNodes {
@@ -116,6 +118,8 @@ class GraphNodes {
   std::unordered_map<std::uint64_t, std::uint64_t> ids_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> named_;
 };
+
+namespace {
 
 Error refusal(const CuptiApi& api, int error, const std::string& call) {
   const char* text = nullptr;
