@@ -59,7 +59,6 @@ struct Numbers {
 
 Result<Numbers> numbers_of(const Workload& workload, const PlanSettings& settings,
                            double bandwidth_ratio) {
-  Numbers numbers;
   const auto bandwidth = number_setting(settings, "mem_comm_bw_ratio", bandwidth_ratio);
   if (!bandwidth) return fail(bandwidth.error());
   const auto work = number_setting(settings, "mem_comm_work_ratio", 4);
