@@ -275,9 +275,7 @@ TEST_F(Service, PlansWithRulesAndPinsWithoutASession) {
   EXPECT_EQ(after.tables[1].cluster, ClusterType::UB);
   EXPECT_GT(result["seconds"].get<double>(), 0);
   EXPECT_GE(result["seconds"].get<double>(), result["lower_bound_s"].get<double>());
-  const auto told = events<service::JobProgress>();
-  EXPECT_TRUE(
-      std::any_of(told.begin(), told.end(), [](const auto& one) { return one.best_s > 0; }));
+  EXPECT_FALSE(events<service::JobProgress>().empty());
   for (const char* wrong : {"99", "x", "0,,1"}) {
     start.settings.pinned = wrong;
     EXPECT_NE(error_of(client_.send(start)).find("pinned"), std::string::npos) << wrong;

@@ -142,8 +142,8 @@ float draw_edits(Ui& ui, Desktop& desktop, const Rect& area, float y) {
   return y + 8;
 }
 
-/// Why absolute times are not to be believed yet, and the button that mends it. Returns where the
-/// next note begins.
+/// Why absolute times are not to be believed yet, and the button that mends it. Returns where
+/// the next lines begin.
 float draw_trust(Ui& ui, Desktop& desktop, const Rect& area, float y) {
   const auto wanted = calibration_wanted(desktop);
   if (!wanted || y + 20 > area.y1) return y;
@@ -168,10 +168,10 @@ float draw_trust(Ui& ui, Desktop& desktop, const Rect& area, float y) {
   return y + 38;
 }
 
-void draw_notes(Ui& ui, Desktop& desktop, const Rect& area, float y) {
+void draw_notes(Ui& ui, const Desktop& desktop, const Rect& area, float y) {
   if (y + 30 > area.y1) return;
   ui.draw.text(Font::strong, area.x0 + kPadding, y, ui.colors.text, "Notes");
-  y = draw_trust(ui, desktop, area, y + 19);
+  y += 19;
   const Document& document = *desktop.document;
   const auto note = [&](const std::string& first, const std::string& second) {
     if (y + 20 > area.y1) return;
@@ -201,6 +201,7 @@ void draw_advice_panel(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.clip(area);
   float y = area.y0 + 16;
   y = draw_violations(ui, document.shown(), area, y);
+  y = draw_trust(ui, desktop, area, y);
   if (document.shown().priced) y = draw_binding(ui, desktop, area, y);
   y = draw_edits(ui, desktop, area, y);
   draw_notes(ui, desktop, area, y);

@@ -29,7 +29,7 @@ void draw_idle(Ui& ui, Desktop& desktop, const ButtonRows& rows) {
   const History& history = desktop.document->history();
   const bool another = history.current() != history.reference();
   if (button(ui, "run/compare", rows.whole, "Compare A and B",
-             {.style = ButtonStyle::primary,
+             {.style = another ? ButtonStyle::primary : ButtonStyle::plain,
               .enabled = another,
               .hint = "Ctrl+R",
               .tooltip = another ? "Both in turn, block by block, until the interval is narrow"

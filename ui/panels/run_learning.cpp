@@ -110,9 +110,9 @@ void draw_learning(Ui& ui, Desktop& desktop, Rect area) {
   ui.draw.clip(area);
   draw_axis(ui, auc, "AUC");
   draw_axis(ui, loss, "Loss");
-  float label = body.x1 + 18;
+  float label = body.x1 + 8;
   draw_curve(ui, auc, curve, &LearningPoint::auc, ui.colors.accent, "held out", label);
-  label = body.x1 + 18;
+  label = body.x1 + 8;
   draw_curve(ui, loss, curve, &LearningPoint::train_loss, ui.colors.reference, "training", label);
   draw_curve(ui, loss, curve, &LearningPoint::loss, ui.colors.accent, "held out", label);
   for (const CurvePlot* plot : {&auc, &loss}) {

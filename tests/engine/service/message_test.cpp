@@ -82,7 +82,7 @@ std::vector<Message> one_of_each() {
       Edit{8, "note", 2, "", "", "", "text"},
       Reply{9, "{\"x\":[1,2]}"},
       Failure{10, {ErrorKind::infeasible, "what", "place", "expected", "cure"}},
-      JobProgress{3, 0.5, "2.5 ms"},
+      JobProgress{3, 0.5, "2.5 ms", 0.0012},
       RunBegun{3, 12, 1, "emulated"},
       Samples{3, 12, {an_iteration(0), an_iteration(1)}},
       SamplesDropped{3, 99},
