@@ -82,11 +82,10 @@ void ask_run(const Session& session, std::int64_t run, const std::string& export
 void ask_everything(const Session& session, const std::string& export_path) {
   static_cast<void>(list_layouts(session));
   static_cast<void>(list_comparisons(session));
-  static_cast<void>(list_calibrations(session));
   static_cast<void>(load_workload(session, 1));
   static_cast<void>(load_topology(session, 1));
   static_cast<void>(load_layout(session, 1));
-  static_cast<void>(table_stats_sources(session, 1));
+  static_cast<void>(list_table_stats(session));
   if (const auto runs = list_runs(session)) {
     for (const RunRecord& run : *runs) ask_run(session, run.id, export_path);
   }
