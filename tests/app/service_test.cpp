@@ -130,7 +130,7 @@ class Service : public testing::Test {
   }
   /// Waits until the job has begun a run.
   void wait_for_run(std::size_t runs) {
-    for (const auto end = Clock::now() + std::chrono::seconds(30); Clock::now() < end;) {
+    for (const auto end = Clock::now() + std::chrono::seconds(120); Clock::now() < end;) {
       for (Message& message : client_.poll()) events_.push_back(std::move(message));
       if (events<service::RunBegun>().size() >= runs) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -116,6 +116,7 @@ TEST(Timeline, ItemsCoverEverySpanOfTheView) {
   timeline.view.go_to({1e5, 2e5});
   timeline.queries = 0;
   timeline.query_ms = 0;
+  timeline.query_cpu_ms = 0;
   track_items(timeline, 0, 1000, 10, &items);
   timeline.view.pan(1e4);
   track_items(timeline, 0, 1000, 10, &items);

@@ -92,6 +92,7 @@ struct Block {
 struct Runner {
   Fiber fiber;
   std::uint32_t thread = 0;
+  std::unique_ptr<Runner> next;  ///< of the pool's spare ones
 };
 
 thread_local Block* current_block = nullptr;
@@ -100,22 +101,20 @@ thread_local std::uint64_t order_seed = 0;
 
 /// Runners that no block uses now, of all OS threads: making one is expensive under
 /// ThreadSanitizer. The lock is one that ThreadSanitizer does not see, since it orders nothing that
-/// a kernel does.
+/// a kernel does; so nothing is allocated or freed under it.
 class RunnerPool {
  public:
   std::unique_ptr<Runner> take() {
     lock();
-    std::unique_ptr<Runner> runner;
-    if (!spare_.empty()) {
-      runner = std::move(spare_.back());
-      spare_.pop_back();
-    }
+    std::unique_ptr<Runner> runner = std::move(spare_);
+    if (runner) spare_ = std::move(runner->next);
     unlock();
     return runner ? std::move(runner) : std::make_unique<Runner>();
   }
   void give(std::unique_ptr<Runner> runner) {
     lock();
-    spare_.push_back(std::move(runner));
+    runner->next = std::move(spare_);
+    spare_ = std::move(runner);
     unlock();
   }
 
@@ -126,7 +125,7 @@ class RunnerPool {
   void unlock() { __atomic_clear(&taken_, __ATOMIC_RELEASE); }
 
   bool taken_ = false;
-  std::vector<std::unique_ptr<Runner>> spare_;
+  std::unique_ptr<Runner> spare_;
 };
 
 RunnerPool& runner_pool() {
