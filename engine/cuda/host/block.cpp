@@ -104,6 +104,9 @@ thread_local std::uint64_t order_seed = 0;
 /// a kernel does; so nothing is allocated or freed under it.
 class RunnerPool {
  public:
+  ~RunnerPool() {
+    while (spare_) spare_ = std::move(spare_->next);  // not one inside the other
+  }
   std::unique_ptr<Runner> take() {
     lock();
     std::unique_ptr<Runner> runner = std::move(spare_);
