@@ -169,8 +169,8 @@ TEST(Wires, CountsAndSumsAreHeldBackToo) {
   }
   for (const auto& stream : streams) stream->synchronize(stream->record());
   EXPECT_GE(now_ns() - start, 16 * kMs);  // half the array there, half back
-  // 24 ms, but for what a rank slept through on a crowded machine.
-  EXPECT_GT(std::max(comms[0]->times().wire_ns, comms[1]->times().wire_ns), 16 * kMs);
+  // 24 ms; on a crowded machine one of the two may sleep through a part of it.
+  EXPECT_GT(std::max(comms[0]->times().wire_ns, comms[1]->times().wire_ns), 20 * kMs);
 }
 
 TEST(Wires, WritesIntoAPeersWindowArriveWithTheFence) {
